@@ -1,0 +1,82 @@
+"""Finds the plug-ins: every format in `academy/formats`, every scorer, and whose files these are."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from academy import formats, scorers
+from academy.errors import AcademyError
+from academy.formats.base import Format
+from academy.formats.reading import Files
+from academy.scorers.base import Mode, Scorer
+
+
+@cache
+def all_formats() -> Mapping[str, Format]:
+    """Every format by key, in order of keys. Raises AcademyError for a broken plug-in."""
+    found: dict[str, Format] = {}
+    for module in pkgutil.iter_modules(formats.__path__):
+        if not module.ispkg:
+            continue
+        plugin = getattr(importlib.import_module(f"academy.formats.{module.name}"), "FORMAT", None)
+        if not isinstance(plugin, Format) or plugin.key != module.name:
+            raise AcademyError(
+                f"academy/formats/{module.name} must define FORMAT with the key {module.name!r}."
+            )
+        found[plugin.key] = plugin
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+@cache
+def all_scorers() -> Mapping[tuple[str, Mode], Scorer]:
+    """Every scorer by key and mode. Raises AcademyError when two claim the same place."""
+    named = [
+        scorer
+        for module in pkgutil.iter_modules(scorers.__path__)
+        for scorer in getattr(
+            importlib.import_module(f"academy.scorers.{module.name}"), "SCORERS", ()
+        )
+    ]
+    named += [scorer for fmt in all_formats().values() for scorer in fmt.scorers]
+    found: dict[tuple[str, Mode], Scorer] = {}
+    for scorer in named:
+        place = (scorer.key, scorer.mode)
+        if place in found:
+            raise AcademyError(f"Two scorers are named {scorer.key!r} in mode {scorer.mode}.")
+        found[place] = scorer
+    return MappingProxyType(found)
+
+
+def format_of(key: str) -> Format:
+    """The format of that key. Raises AcademyError that lists the known ones."""
+    try:
+        return all_formats()[key]
+    except KeyError:
+        known = ", ".join(all_formats())
+        raise AcademyError(f"There is no format {key!r}; known are {known}.") from None
+
+
+def scorer_of(key: str, mode: Mode) -> Scorer | None:
+    """The scorer of that key in that mode, if there is one."""
+    return all_scorers().get((key, mode))
+
+
+def detect(files: Files, *, run: bool = False) -> Format:
+    """The one format that claims these files. Raises AcademyError that lists the candidates."""
+    claiming = [
+        fmt
+        for fmt in all_formats().values()
+        if (fmt.claims_run(files) if run else fmt.claims(files))
+    ]
+    if len(claiming) == 1:
+        return claiming[0]
+    what = "runs" if run else "suites"
+    if not claiming:
+        known = ", ".join(all_formats())
+        raise AcademyError(f"No format recognises these files as {what}. Known formats: {known}.")
+    named = ", ".join(fmt.key for fmt in claiming)
+    raise AcademyError(f"More than one format recognises these files: {named}. Name one.")
