@@ -1,0 +1,71 @@
+"""The core's tables: one module per cluster."""
+
+from academy.models.audit import AuditEvent, Exposure
+from academy.models.decisions import Decision
+from academy.models.people import ApiToken, Membership, Organization
+from academy.models.plans import Baseline, Binding, Plan, PlannedExecution
+from academy.models.runs import (
+    Entrant,
+    EntrantAlias,
+    InstanceRecord,
+    Pack,
+    ReportedScore,
+    Run,
+    RunEvent,
+    Submission,
+    SubmissionFile,
+)
+from academy.models.scores import Finding, RunResult, RunVector, Score, ScoringPass, Summary
+from academy.models.suites import (
+    AnswerKey,
+    Blob,
+    Criterion,
+    Metric,
+    ReferenceTable,
+    Suite,
+    SuiteFile,
+    SuiteVersion,
+    Task,
+    TaskAsset,
+)
+from academy.models.work import Work, WorkerHeartbeat
+
+__all__ = [
+    "AnswerKey",
+    "ApiToken",
+    "AuditEvent",
+    "Baseline",
+    "Binding",
+    "Blob",
+    "Criterion",
+    "Decision",
+    "Entrant",
+    "EntrantAlias",
+    "Exposure",
+    "Finding",
+    "InstanceRecord",
+    "Membership",
+    "Metric",
+    "Organization",
+    "Pack",
+    "Plan",
+    "PlannedExecution",
+    "ReferenceTable",
+    "ReportedScore",
+    "Run",
+    "RunEvent",
+    "RunResult",
+    "RunVector",
+    "Score",
+    "ScoringPass",
+    "Submission",
+    "SubmissionFile",
+    "Suite",
+    "SuiteFile",
+    "SuiteVersion",
+    "Summary",
+    "Task",
+    "TaskAsset",
+    "Work",
+    "WorkerHeartbeat",
+]

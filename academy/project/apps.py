@@ -1,0 +1,11 @@
+"""The admin site of the project."""
+
+from __future__ import annotations
+
+from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
+
+
+class AdminConfig(DjangoAdminConfig):
+    """Django's admin with our site, whose pages keep to the content security policy."""
+
+    default_site = "academy.admin.site.AcademyAdminSite"

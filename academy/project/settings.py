@@ -1,0 +1,206 @@
+"""All settings of the project, read from the environment with defaults that work on a laptop."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from academy.project.embedded import servers
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env")
+
+DATA_DIR = Path(env.str("ACADEMY_DATA", default=str(BASE_DIR / "data"))).resolve()
+DEBUG = env.bool("ACADEMY_DEBUG", default=False)
+PRODUCTION = env.bool("ACADEMY_PRODUCTION", default=False)
+ADDRESSES = servers.addresses_for(DATA_DIR)
+
+
+def secret_key() -> str:
+    """The key from the environment, else one that is made once and kept in the data folder."""
+    named: str = env.str("ACADEMY_SECRET_KEY", default="")
+    if named:
+        return named
+    if PRODUCTION:
+        raise ImproperlyConfigured("Set ACADEMY_SECRET_KEY in production.")
+    kept = DATA_DIR / "secret-key"
+    if not kept.exists():
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        try:
+            with kept.open("x", encoding="ascii") as stream:
+                kept.chmod(0o600)
+                stream.write(secrets.token_urlsafe(48))
+        except FileExistsError:
+            pass
+    return kept.read_text(encoding="ascii")
+
+
+SECRET_KEY = secret_key()
+ALLOWED_HOSTS = env.list(
+    "ACADEMY_HOSTS", default=["localhost", "127.0.0.1", "[::1]", "testserver"]
+)
+CSRF_TRUSTED_ORIGINS = env.list("ACADEMY_ORIGINS", default=[])
+
+INSTALLED_APPS = [
+    "academy.project.apps.AdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django.contrib.humanize",
+    "csp",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "academy.apps.AcademyConfig",
+    "adjudication.apps.AdjudicationConfig",
+    "leaderboard.apps.LeaderboardConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "academy.project.urls"
+WSGI_APPLICATION = "academy.project.wsgi.application"
+ASGI_APPLICATION = "academy.project.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "academy.context.site",
+            ],
+        },
+    }
+]
+
+DATABASES = {"default": env.db_url_config(env.str("DATABASE_URL", default=ADDRESSES.database_url))}
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+    "min_size": 1,
+    "max_size": env.int("ACADEMY_POOL", default=8),
+    "timeout": 20,
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+REDIS_URL = env.str("REDIS_URL", default=ADDRESSES.redis_url)
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "academy",
+    }
+}
+FILE_UPLOAD_TEMP_DIR = None
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+ACADEMY_UPLOAD_BYTES = env.int("ACADEMY_UPLOAD_BYTES", default=2 * 2**30)
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "academy:home"
+LOGOUT_REDIRECT_URL = "academy:home"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_SSL_REDIRECT = PRODUCTION and env.bool("ACADEMY_SSL_REDIRECT", default=True)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PRODUCTION else None
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "style-src": [SELF],
+        "script-src": [SELF],
+        "img-src": [SELF],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {
+        "BACKEND": env.str(
+            "ACADEMY_STORAGE", default="django.core.files.storage.FileSystemStorage"
+        ),
+    },
+    "staticfiles": {
+        "BACKEND": (
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            if PRODUCTION
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        ),
+    },
+}
+WHITENOISE_USE_FINDERS = not PRODUCTION
+WHITENOISE_AUTOREFRESH = DEBUG
+MEDIA_ROOT = DATA_DIR / "media"
+EMAIL_BACKEND = env.str(
+    "ACADEMY_EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend"
+)
+
+CELERY_BROKER_URL = servers.broker_url(REDIS_URL)
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_SOFT_TIME_LIMIT = env.int("ACADEMY_JOB_SECONDS", default=300)
+CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 30
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE = {
+    "drain": {"task": "academy.tasks.drain", "schedule": 15.0},
+    "heartbeat": {"task": "academy.tasks.beat", "schedule": 10.0},
+}
+ACADEMY_LEASE_SECONDS = env.float("ACADEMY_LEASE_SECONDS", default=30.0)
+ACADEMY_WORK_UNIT = 500
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.CursorPagination",
+    "PAGE_SIZE": 100,
+    "EXCEPTION_HANDLER": "academy.api.errors.handle",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {"TITLE": "Academy", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}
