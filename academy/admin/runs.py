@@ -1,0 +1,3 @@
+"""Admin pages of entrants, runs and work."""
+
+from __future__ import annotations

@@ -1,0 +1,443 @@
+"""Suite values become rows: all or nothing, the same again changes nothing, with a dry run."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from academy import auditing, blobs, passes, publishing, registry, specs
+from academy.bundle import FileReport, SuiteSpec, SuiteUpload, TaskSpec
+from academy.canonical import digest
+from academy.errors import AcademyError, Problem
+from academy.formats.reading import Files
+from academy.models import AnswerKey, Criterion, Metric, Suite, SuiteFile, SuiteVersion, Task
+from academy.models import TaskAsset as Asset
+from academy.scorers.base import Mode
+
+VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteOutcome:
+    """What became of one suite: created, extended or unchanged; nothing else is possible."""
+
+    suite: str
+    version: str
+    outcome: str
+    digest: str
+    tasks: int
+    criteria: int
+    new_tasks: int
+    state: str = "draft"
+    note: str = ""
+    pk: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The outcome as plain values."""
+        return {
+            "suite": self.suite,
+            "version": self.version,
+            "outcome": self.outcome,
+            "digest": self.digest,
+            "tasks": self.tasks,
+            "criteria": self.criteria,
+            "new_tasks": self.new_tasks,
+            "state": self.state,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """All that an import did, or in a dry run would do."""
+
+    format: str
+    suites: tuple[SuiteOutcome, ...]
+    files: tuple[FileReport, ...]
+    notices: tuple[Problem, ...]
+    dry_run: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return {
+            "format": self.format,
+            "dry_run": self.dry_run,
+            "suites": [suite.as_json() for suite in self.suites],
+            "files": [
+                {"path": f.path, "status": str(f.status), "reason": f.reason, "suite": f.suite}
+                for f in self.files
+            ],
+            "findings": [notice.as_row() for notice in self.notices],
+            "ok": True,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """How an import is done: under which names, by whom, published at once or not."""
+
+    rename: tuple[str, str] | None = None
+    by: Any = None
+    publish: bool = False
+    dry_run: bool = False
+    is_example: bool = False
+    reason: str = field(default="imported")
+
+
+class _DryRunError(Exception):
+    """Rolls the transaction of a dry run back."""
+
+
+def parse_name(text: str) -> tuple[str, str]:
+    """SUITE@VERSION in two parts. Raises AcademyError for anything else."""
+    suite, at, version = text.partition("@")
+    if not at or slugify(suite) != suite or not VERSION_NAME.fullmatch(version):
+        raise AcademyError(
+            f"{text!r} is not SUITE@VERSION: a suite in lower-case letters, digits, - and _, "
+            "then @ and a version of letters, digits and . _ + -."
+        )
+    return suite, version
+
+
+def import_suites(
+    upload: SuiteUpload, *, files: Files, source_digest: str, options: ImportOptions
+) -> ImportReport:
+    """Store every suite of an upload, or nothing. The same bytes again change nothing.
+
+    Raises AcademyError when a known name comes with other content. A dry run goes the whole way
+    and rolls back, so that its report is what the import would do.
+    """
+    suites = _renamed(upload.suites, options.rename)
+    if not suites:
+        raise AcademyError("These files hold no suite.")
+    for spec in suites:
+        check_suite(spec)
+    outcomes: list[SuiteOutcome] = []
+    try:
+        with transaction.atomic():
+            for spec in suites:
+                outcomes.append(_store(spec, upload, files, source_digest, options))
+            if options.dry_run:
+                raise _DryRunError
+    except _DryRunError:
+        pass
+    return ImportReport(
+        format=suites[0].format,
+        suites=tuple(outcomes),
+        files=upload.files,
+        notices=upload.notices,
+        dry_run=options.dry_run,
+    )
+
+
+def _renamed(
+    suites: Sequence[SuiteSpec], rename: tuple[str, str] | None
+) -> list[SuiteSpec]:
+    if rename is not None and len(suites) > 1:
+        named = ", ".join(spec.slug for spec in suites)
+        raise AcademyError(f"A new name fits one suite, but these files hold {named}.")
+    named_suites = []
+    for spec in suites:
+        slug, version = rename or (slugify(spec.slug), spec.version)
+        if not slug:
+            raise AcademyError(f"{spec.slug!r} gives no name for a suite; import it under another.")
+        named_suites.append(
+            replace(spec, slug=slug, version=version or f"d-{specs.suite_digest(spec)[:12]}")
+        )
+    return named_suites
+
+
+def check_suite(spec: SuiteSpec) -> None:
+    """Raise AcademyError for a grading that no scorer or metric of the suite can serve."""
+    metrics = {metric.key for metric in spec.metrics}
+    for task in spec.tasks:
+        for grading in task.gradings:
+            found = [
+                scorer for mode in Mode if (scorer := registry.scorer_of(grading.scorer, mode))
+            ]
+            if not found:
+                raise AcademyError(
+                    f"{task.source}: task {task.external_id} asks for the scorer "
+                    f"{grading.scorer!r}, which is not installed."
+                )
+            if grading.metric not in metrics:
+                raise AcademyError(
+                    f"{task.source}: task {task.external_id} is graded by "
+                    f"{grading.metric!r}, which is no metric of the suite."
+                )
+            for scorer in found:
+                scorer.check(task.key, grading.params)
+
+
+def _store(
+    spec: SuiteSpec,
+    upload: SuiteUpload,
+    files: Files,
+    source_digest: str,
+    options: ImportOptions,
+) -> SuiteOutcome:
+    suite, _created = Suite.objects.get_or_create(
+        slug=spec.slug,
+        defaults={
+            "format": spec.format,
+            "title": spec.title,
+            "description": spec.description,
+            "is_example": options.is_example,
+        },
+    )
+    if suite.format != spec.format:
+        raise AcademyError(
+            f"The suite {suite.slug} is of format {suite.format}, not {spec.format}; "
+            "import these files under another name."
+        )
+    content = specs.suite_digest(spec)
+    known = SuiteVersion.objects.select_for_update().filter(suite=suite, name=spec.version).first()
+    if known is not None and spec.mode == "collection" and known.frozen_at is None:
+        return _extend(known, spec, files)
+    if known is not None:
+        return _unchanged(known, spec, content, options)
+    version = SuiteVersion.objects.create(
+        suite=suite,
+        name=spec.version,
+        title=spec.title,
+        description=spec.description,
+        mode=spec.mode,
+        sealed=spec.sealed,
+        digest=content,
+        source_digest=source_digest,
+        thresholds=dict(spec.thresholds),
+        limits=dict(spec.limits),
+        attributes=dict(spec.attributes),
+        extra=dict(spec.extra),
+        created_by=options.by,
+    )
+    _store_metrics(version, spec)
+    _store_tasks(version, spec.tasks, first_ordinal=0, files=files)
+    _store_files(version, spec, upload, files)
+    passes.open_first_pass(version)
+    auditing.note("suite.import", f"version:{version.pk}", by=options.by, reason=options.reason)
+    note = _publish(version, options) if options.publish else ""
+    return _outcome(version, spec, "created", content, len(spec.tasks), note)
+
+
+def _publish(version: SuiteVersion, options: ImportOptions) -> str:
+    """Publish what is ready; what is not stays a draft, with the reason."""
+    try:
+        publishing.publish_version(version, by=options.by, reason="published on import")
+    except AcademyError as error:
+        return f"stays a draft: {error}"
+    return ""
+
+
+def _outcome(
+    version: SuiteVersion,
+    spec: SuiteSpec,
+    outcome: str,
+    content: str,
+    new_tasks: int,
+    note: str = "",
+) -> SuiteOutcome:
+    return SuiteOutcome(
+        suite=spec.slug,
+        version=spec.version,
+        outcome=outcome,
+        digest=content,
+        tasks=len(spec.tasks),
+        criteria=sum(len(task.criteria) for task in spec.tasks),
+        new_tasks=new_tasks,
+        state=version.state,
+        note=note,
+        pk=version.pk,
+    )
+
+
+def _unchanged(
+    known: SuiteVersion, spec: SuiteSpec, content: str, options: ImportOptions
+) -> SuiteOutcome:
+    if known.digest != content:
+        changed = "; ".join(differences(known, spec)[:5])
+        raise AcademyError(
+            f"{known} is known with other content (digest {known.digest[:12]}, these files give "
+            f"{content[:12]}): {changed}. Published names keep their content: import under a new "
+            "version with --as SUITE@VERSION."
+        )
+    stored = {row.task.external_id: row.content for row in _keys_with_tasks(known)}
+    moved = [
+        task.external_id
+        for task in spec.tasks
+        if task.key is not None and stored.get(task.external_id) != _plain(task.key)
+    ]
+    if moved:
+        raise AcademyError(
+            f"{known} is known with other answer keys for {', '.join(moved[:5])}. "
+            "A key is corrected by a new key revision, never by importing again."
+        )
+    note = ""
+    if options.publish and known.state == SuiteVersion.State.DRAFT:
+        note = _publish(known, options)
+    return _outcome(known, spec, "unchanged", content, 0, note)
+
+
+def _keys_with_tasks(version: SuiteVersion) -> list[AnswerKey]:
+    rows = AnswerKey.objects.filter(task__version=version).select_related("task")
+    return list(rows.order_by("task_id", "revision"))
+
+
+def _plain(value: Any) -> Any:
+    """A JSON value with lists and dicts, as the database gives it back."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value
+
+
+def differences(known: SuiteVersion, spec: SuiteSpec) -> list[str]:
+    """What distinguishes a stored version from other content under its name, in sentences."""
+    stored = specs.suite_spec(known)
+    before = {task.external_id: digest(specs.task_value(task)) for task in stored.tasks}
+    after = {task.external_id: digest(specs.task_value(task)) for task in spec.tasks}
+    told = [f"task {name} is new" for name in after if name not in before]
+    told += [f"task {name} is gone" for name in before if name not in after]
+    told += [
+        f"task {name} changed" for name in after if name in before and before[name] != after[name]
+    ]
+    for name in ("mode", "sealed", "thresholds", "limits"):
+        if _plain(getattr(stored, name)) != _plain(getattr(spec, name)):
+            told.append(f"{name} changed")
+    if [specs.metric_value(m) for m in stored.metrics] != [
+        specs.metric_value(m) for m in spec.metrics
+    ]:
+        told.append("metrics changed")
+    return told or ["the order of tasks changed"]
+
+
+def _extend(known: SuiteVersion, spec: SuiteSpec, files: Files) -> SuiteOutcome:
+    """Append tasks to an open collection; a known task with other content is refused."""
+    stored = dict(known.tasks.values_list("external_id", "digest"))
+    new = []
+    for task in spec.tasks:
+        known_digest = stored.get(task.external_id)
+        if known_digest is None:
+            new.append(task)
+        elif known_digest != digest(specs.task_value(task)):
+            raise AcademyError(
+                f"{task.source}: task {task.external_id} of {known} is known with other content."
+            )
+    known_metrics = set(known.metrics.values_list("key", flat=True))
+    ordinal = len(known_metrics)
+    for metric in spec.metrics:
+        if metric.key not in known_metrics:
+            _store_metric(known, ordinal, metric)
+            ordinal += 1
+    _store_tasks(known, new, first_ordinal=len(stored), files=files)
+    if new:
+        known.digest = digest(
+            sorted(known.tasks.order_by("ordinal").values_list("digest", flat=True))
+        )
+        known.save(update_fields=["digest"])
+    outcome = "extended" if new else "unchanged"
+    return _outcome(known, spec, outcome, known.digest, len(new))
+
+
+def _store_metrics(version: SuiteVersion, spec: SuiteSpec) -> None:
+    for ordinal, metric in enumerate(spec.metrics):
+        _store_metric(version, ordinal, metric)
+
+
+def _store_metric(version: SuiteVersion, ordinal: int, metric: Any) -> None:
+    Metric.objects.create(version=version, ordinal=ordinal, **specs.metric_value(metric))
+
+
+def _store_tasks(
+    version: SuiteVersion, tasks: Sequence[TaskSpec], *, first_ordinal: int, files: Files
+) -> None:
+    rows = Task.objects.bulk_create(
+        [
+            Task(
+                version=version,
+                ordinal=first_ordinal + position,
+                external_id=spec.external_id,
+                title=spec.title,
+                kind=spec.kind,
+                prompt=spec.prompt,
+                context=_plain(spec.context),
+                gradings=[specs.grading_value(grading) for grading in spec.gradings],
+                attributes=_plain(spec.attributes),
+                extra=_plain(spec.extra),
+                source=spec.source,
+                holdout=spec.holdout,
+                digest=digest(specs.task_value(spec)),
+            )
+            for position, spec in enumerate(tasks)
+        ],
+        batch_size=1000,
+    )
+    pairs = list(zip(rows, tasks, strict=True))
+    Criterion.objects.bulk_create(
+        [
+            Criterion(
+                task=row,
+                ordinal=ordinal,
+                weight=criterion.weight,
+                extra=_plain(criterion.extra),
+                digest=digest(specs.criterion_value(criterion)),
+                **specs.criterion_value(criterion),
+            )
+            for row, spec in pairs
+            for ordinal, criterion in enumerate(spec.criteria)
+        ],
+        batch_size=1000,
+    )
+    AnswerKey.objects.bulk_create(
+        [first_key(row, spec.key) for row, spec in pairs if spec.key is not None], batch_size=1000
+    )
+    Asset.objects.bulk_create(
+        [asset_row(row, asset, files) for row, spec in pairs for asset in spec.assets]
+    )
+
+
+def first_key(task: Task, content: Any) -> AnswerKey:
+    """The first revision of a key, committed to with a salt of its own."""
+    salt = secrets.token_hex(32)
+    plain = _plain(content)
+    return AnswerKey(
+        task=task,
+        revision=1,
+        content=plain,
+        salt=salt,
+        commitment=digest({"salt": salt, "key": plain}),
+        note="imported",
+    )
+
+
+def asset_row(task: Task, asset: Any, files: Files) -> Asset:
+    """A drawing or file of a task, kept when it came along."""
+    media_type = asset.media_type or mimetypes.guess_type(asset.ref)[0] or ""
+    blob = blobs.store_blob(files[asset.path], media_type=media_type) if asset.path else None
+    return Asset(
+        task=task, ref=asset.ref, sha256=asset.sha256, media_type=media_type, blob=blob
+    )
+
+
+def _store_files(
+    version: SuiteVersion, spec: SuiteSpec, upload: SuiteUpload, files: Files
+) -> None:
+    told = {report.path: report for report in upload.files}
+    for path in spec.sources:
+        report = told.get(path)
+        SuiteFile.objects.create(
+            version=version,
+            path=path,
+            status=report.status if report else "imported",
+            reason=report.reason if report else "",
+            blob=blobs.store_blob(files[path], media_type=mimetypes.guess_type(path)[0] or ""),
+        )
+

@@ -1,0 +1,75 @@
+"""From a path to an import: what command line, admin page and examples have in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from academy import importing, recording, registry, specs
+from academy.errors import AcademyError
+from academy.formats.base import Format
+from academy.formats.reading import Files
+from academy.importing import ImportOptions, ImportReport
+from academy.models import SuiteVersion
+from academy.recording import RecordingOptions, RecordingReport
+from academy.uploads import open_upload
+
+
+def import_suite_files(
+    files: Files, *, digest: str, fmt: Format | None, options: ImportOptions
+) -> ImportReport:
+    """Find the format, read the suites and store them. Raises AcademyError with every place."""
+    chosen = fmt or registry.detect(files)
+    if chosen.parse_suite is None:
+        raise AcademyError(f"The format {chosen.key} has no suites, only runs.")
+    return importing.import_suites(
+        chosen.parse_suite(files), files=files, source_digest=digest, options=options
+    )
+
+
+def import_suite_path(
+    path: Path, *, format_key: str = "", options: ImportOptions
+) -> ImportReport:
+    """Import the suites of a file, folder or zip."""
+    fmt = registry.format_of(format_key) if format_key else None
+    upload = open_upload(path)
+    report = import_suite_files(upload.files, digest=upload.digest, fmt=fmt, options=options)
+    return replace(report, files=(*report.files, *upload.left_out))
+
+
+def import_run_files(
+    files: Files, *, digest: str, fmt: Format | None, options: RecordingOptions
+) -> RecordingReport:
+    """Find the form, read the runs and store them. Raises AcademyError with every place."""
+    chosen = fmt or registry.detect(files, run=True)
+    if chosen.parse_run is None:
+        raise AcademyError(f"The format {chosen.key} has no runs; use academy_run for them.")
+    suite = specs.suite_spec(options.version) if options.version else None
+    return recording.record_runs(
+        chosen.parse_run(files, suite),
+        form=chosen.key,
+        files=files,
+        source_digest=digest,
+        options=options,
+    )
+
+
+def import_run_path(
+    path: Path, *, format_key: str = "", options: RecordingOptions
+) -> RecordingReport:
+    """Import the runs of a file, folder or zip."""
+    fmt = registry.format_of(format_key) if format_key else None
+    upload = open_upload(path)
+    report = import_run_files(upload.files, digest=upload.digest, fmt=fmt, options=options)
+    return replace(report, files=(*report.files, *upload.left_out))
+
+
+def find_version(name: str) -> SuiteVersion:
+    """The version of a SUITE@VERSION. Raises AcademyError that lists what there is."""
+    suite, version = importing.parse_name(name)
+    found = SuiteVersion.objects.filter(suite__slug=suite, name=version).first()
+    if found is not None:
+        return found
+    known = SuiteVersion.objects.filter(suite__slug=suite).select_related("suite")
+    listed = ", ".join(str(row) for row in known.order_by("pk")) or "none of this suite"
+    raise AcademyError(f"There is no {name}; known versions: {listed}.")

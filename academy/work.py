@@ -1,0 +1,236 @@
+"""Work that survives: rows claimed under a lease and finished once in effect.
+
+A handler is `handler(payload) -> write`: it computes outside any transaction, and `write()` stores
+the outcome in the transaction that finishes the row, only while the lease is still held.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, connections, transaction
+from django.utils import timezone
+from psycopg.types.json import Jsonb
+
+from academy.errors import AcademyError
+from academy.models import Work, WorkerHeartbeat
+
+logger = logging.getLogger(__name__)
+
+Handler = Callable[[Mapping[str, Any]], Callable[[], None]]
+HANDLERS: dict[str, Handler] = {}
+FOLLOWERS: list[str] = []
+MAX_ATTEMPTS = 5
+
+ENQUEUE = """
+INSERT INTO academy_work (kind, key, payload, run_id, priority, state, attempts, requested,
+                          lease_owner, error, error_id, created_at)
+VALUES (%s, %s, %s, %s, %s, 'ready', 0, 1, '', '', '', clock_timestamp())
+ON CONFLICT (key) DO UPDATE SET
+    requested = academy_work.requested + 1, payload = EXCLUDED.payload,
+    state = CASE WHEN academy_work.state IN ('done', 'failed') THEN 'ready'
+                 ELSE academy_work.state END,
+    attempts = CASE WHEN academy_work.state IN ('done', 'failed') THEN 0
+                    ELSE academy_work.attempts END,
+    due_at = CASE WHEN academy_work.state IN ('done', 'failed') THEN clock_timestamp()
+                  ELSE academy_work.due_at END,
+    finished_at = NULL, error = '', error_id = ''
+"""
+DUE = """(state = 'ready' AND due_at <= clock_timestamp()
+         OR state = 'leased' AND lease_until < clock_timestamp())"""
+CLAIM = f"""
+UPDATE academy_work SET state = 'leased', attempts = attempts + 1, lease_owner = %s,
+       lease_until = clock_timestamp() + make_interval(secs => %s)
+WHERE id = (SELECT id FROM academy_work WHERE {DUE} AND attempts < %s
+            ORDER BY priority, id FOR UPDATE SKIP LOCKED LIMIT 1)
+RETURNING id, kind, key, payload, attempts, requested
+"""
+GIVE_UP = f"""
+UPDATE academy_work SET state = 'failed', finished_at = clock_timestamp(),
+       error = 'The worker died ' || attempts || ' times while it did this work.'
+WHERE {DUE} AND state = 'leased' AND attempts >= %s
+"""
+RENEW = """
+UPDATE academy_work SET lease_until = clock_timestamp() + make_interval(secs => %s)
+WHERE id = %s AND state = 'leased' AND lease_owner = %s
+"""
+FINISH = """
+UPDATE academy_work SET state = CASE WHEN requested = %s THEN 'done' ELSE 'ready' END,
+       attempts = 0, lease_until = NULL, lease_owner = '', error = '', error_id = '',
+       finished_at = clock_timestamp()
+WHERE id = %s AND state = 'leased' AND lease_owner = %s
+"""
+
+
+class LeaseLostError(Exception):
+    """Somebody else took the work over; nothing of ours may be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claimed row of work."""
+
+    id: int
+    kind: str
+    key: str
+    payload: Mapping[str, Any]
+    attempts: int
+    requested: int
+    owner: str
+
+
+def register(kind: str, handler: Handler) -> None:
+    """Name the handler of a kind of work. Apps do this when they are ready."""
+    HANDLERS[kind] = handler
+
+
+def enqueue(
+    kind: str,
+    *,
+    key: str,
+    payload: Mapping[str, Any],
+    run_id: int | None = None,
+    priority: int = 0,
+) -> None:
+    """Owe a unit of work. The same key again asks for one more execution, never two at once."""
+    with connection.cursor() as cursor:
+        cursor.execute(ENQUEUE, [kind, key, Jsonb(dict(payload)), run_id, priority])
+
+
+def follow_versions(kind: str) -> None:
+    """Owe work of this kind, with the payload {"version": id}, whenever a version's numbers move."""
+    if kind not in FOLLOWERS:
+        FOLLOWERS.append(kind)
+
+
+def version_changed(version_id: int) -> None:
+    """Owe what follows from a change of a version's numbers, once for any number of changes."""
+    for kind in FOLLOWERS:
+        enqueue(kind, key=f"{kind}:{version_id}", payload={"version": version_id}, priority=5)
+
+
+def claim(owner: str) -> Claimed | None:
+    """Take the next unit that is due under a lease, or None."""
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, [owner, settings.ACADEMY_LEASE_SECONDS, MAX_ATTEMPTS])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    payload = row[3]
+    return Claimed(row[0], row[1], row[2], as_mapping(payload), row[4], row[5], owner)
+
+
+def as_mapping(payload: Any) -> Mapping[str, Any]:
+    """The payload as a mapping, whatever the driver's loader gave."""
+    return dict(json.loads(payload) if isinstance(payload, str) else payload)
+
+
+def give_up_dead() -> int:
+    """Mark work as failed whose workers died too often; gives how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(GIVE_UP, [MAX_ATTEMPTS])
+        return cursor.rowcount
+
+
+@contextmanager
+def renewed(claimed: Claimed) -> Iterator[None]:
+    """Renew the lease every third of its length while the block runs."""
+    done = threading.Event()
+    seconds = settings.ACADEMY_LEASE_SECONDS
+
+    def renew() -> None:
+        try:
+            while not done.wait(seconds / 3):
+                with connection.cursor() as cursor:
+                    cursor.execute(RENEW, [seconds, claimed.id, claimed.owner])
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=renew, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def finish(claimed: Claimed, write: Callable[[], None]) -> None:
+    """Store the outcome and finish the row in one transaction.
+
+    Raises LeaseLostError, with nothing written, when the lease went to somebody else.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(FINISH, [claimed.requested, claimed.id, claimed.owner])
+        if cursor.rowcount != 1:
+            raise LeaseLostError(claimed.key)
+        write()
+
+
+def fail(claimed: Claimed, error: BaseException) -> None:
+    """Note an error. What a person must mend fails at once, the rest is tried again later."""
+    final = isinstance(error, AcademyError) or claimed.attempts >= MAX_ATTEMPTS
+    Work.objects.filter(pk=claimed.id, state="leased", lease_owner=claimed.owner).update(
+        state="failed" if final else "ready",
+        lease_owner="",
+        lease_until=None,
+        due_at=timezone.now() + timedelta(seconds=2**claimed.attempts),
+        error=f"{type(error).__name__}: {error}"[:5000],
+        error_id=uuid.uuid4().hex[:12],
+        finished_at=timezone.now() if final else None,
+    )
+
+
+def perform(claimed: Claimed) -> None:
+    """Do one claimed unit and finish it."""
+    handler = HANDLERS.get(claimed.kind)
+    try:
+        if handler is None:
+            raise AcademyError(f"No part of this installation handles work of kind {claimed.kind}.")
+        with renewed(claimed):
+            write = handler(claimed.payload)
+            finish(claimed, write)
+    except LeaseLostError:
+        logger.warning("lease lost on %s", claimed.key)
+    except Exception as error:
+        logger.exception("work %s failed", claimed.key)
+        fail(claimed, error)
+
+
+def is_due() -> bool:
+    """Whether any unit waits to be done."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT EXISTS (SELECT 1 FROM academy_work WHERE {DUE})")
+        return bool(cursor.fetchone()[0])
+
+
+def drain(owner: str, *, seconds: float = float("inf")) -> int:
+    """Do units that are due until none is left or the time is up; gives how many."""
+    give_up_dead()
+    done = 0
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        claimed = claim(owner)
+        if claimed is None:
+            break
+        perform(claimed)
+        done += 1
+    return done
+
+
+def beat_heart(owner: str) -> None:
+    """Say that a worker of this name is alive."""
+    now = timezone.now()
+    WorkerHeartbeat.objects.update_or_create(
+        name=owner, defaults={"seen_at": now}, create_defaults={"seen_at": now, "started_at": now}
+    )
