@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from academy.models import AuditEvent
+from academy.models import AuditEvent, Exposure, Task
 
 
 def note(act: str, subject: str, *, by: Any = None, reason: str = "", **details: Any) -> None:
@@ -13,3 +13,8 @@ def note(act: str, subject: str, *, by: Any = None, reason: str = "", **details:
     AuditEvent.objects.create(
         act=act, subject=subject, actor=actor, reason=reason, details=details
     )
+
+
+def expose(user: Any, *, task: Task | None, what: str, why: str) -> None:
+    """Note that somebody was shown something sealed."""
+    Exposure.objects.create(user=user, task=task, what=what, why=why)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from academy.bundle import FileReport, FileStatus, RunSpec, RunUpload, SuiteSpec, SuiteUpload
-from academy.errors import SHOWN_PROBLEMS, AcademyError, FormatError, Problem
+from academy.errors import SHOWN_PROBLEMS, AcademyError, FormatError, Problem, Severity
 from academy.formats.base import Format
 from academy.formats.reading import Files
 from academy.registry import all_formats, detect, format_of
@@ -116,7 +116,7 @@ def check_suites(files: Files, fmt: Format, report: Report, path: str) -> tuple[
     """Parse suites into the report."""
     report.formats["suite"] = fmt.key
     assert fmt.parse_suite is not None
-    report.findings += fmt.compatibility(files)
+    report.findings += compatibility(fmt, files)
     try:
         upload: SuiteUpload = fmt.parse_suite(files)
     except AcademyError as error:
@@ -126,6 +126,13 @@ def check_suites(files: Files, fmt: Format, report: Report, path: str) -> tuple[
     report.findings += upload.notices
     report.take_files(upload.files)
     return upload.suites
+
+
+def compatibility(fmt: Format, files: Files) -> Iterator[Problem]:
+    """What the original's own checker would say. It never refuses, so no error is among it."""
+    for problem in fmt.compatibility(files):
+        is_error = problem.severity is Severity.ERROR
+        yield replace(problem, severity=Severity.WARNING) if is_error else problem
 
 
 def suite_row(suite: SuiteSpec) -> Mapping[str, Any]:
@@ -149,7 +156,7 @@ def check_runs(
     report.formats["run"] = fmt.key
     assert fmt.parse_run is not None
     if report.formats.get("suite") != fmt.key:
-        report.findings += fmt.compatibility(files)
+        report.findings += compatibility(fmt, files)
     try:
         upload: RunUpload = fmt.parse_run(files, suites[0] if len(suites) == 1 else None)
         counts = [0] * len(upload.runs)
@@ -195,7 +202,15 @@ def lines_of(report: Report, path: str) -> Iterable[str]:
     for run in report.runs:
         name = " ".join(part for part in (run["suite"], run["version"]) if part) or "unnamed suite"
         yield f"run         {run['entrant']} on {name} ({run['format']}): {run['records']} records"
-    yield f"{path}: " + ("read" if report.errors == 0 else f"refused, {report.errors} errors")
+    yield f"{path}: {verdict_of(report)}"
+
+
+def verdict_of(report: Report) -> str:
+    """What became of the whole, in a few words."""
+    if report.errors:
+        return f"refused, {report.errors} errors"
+    refused = sum(file.status is FileStatus.REFUSED for file in report.files.values())
+    return f"read, but for {refused} refused files" if refused else "read"
 
 
 def write(text: str) -> None:
@@ -211,12 +226,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--format", metavar="F", help="read as this format, do not find out")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of lines")
     options = parser.parse_args(arguments)
-    if not options.path.exists():
-        parser.error(f"there is no file or folder {str(options.path)!r}")
     try:
+        is_there = options.path.exists()
         chosen = format_of(options.format) if options.format else None
-    except AcademyError as error:
+    except (AcademyError, OSError) as error:
         parser.error(str(error))
+    if not is_there:
+        parser.error(f"there is no file or folder {str(options.path)!r}")
     report = check_path(options.path, chosen)
     if options.json:
         write(json.dumps(report.as_json(), indent=2, ensure_ascii=False))

@@ -37,3 +37,10 @@ def fair_coin_cdf(successes: npt.ArrayLike, trials: npt.ArrayLike) -> FloatArray
 def chi_square_tail(statistic: float, degrees: int) -> float:
     """P(chi-square with `degrees` degrees of freedom >= statistic)."""
     return float(special.chdtrc(degrees, statistic))
+
+
+def t_quantiles(probability: float, degrees: npt.ArrayLike) -> FloatArray:
+    """`t_quantile` for many degrees of freedom; NaN below one."""
+    many = np.asarray(degrees, dtype=np.float64)
+    quantiles = special.stdtrit(np.maximum(many, 1.0), probability)
+    return np.where(many >= 1, np.asarray(quantiles, dtype=np.float64), np.nan)

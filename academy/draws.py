@@ -32,6 +32,8 @@ IntArray = npt.NDArray[np.int64]
 CACHED_BYTES = 64 << 20
 COUNTED_CELLS = 1 << 15
 BLOCK_CELLS = 1 << 20
+LARGEST_BLOCK = 1 << 23
+EFFICIENT_ROWS = 128
 
 
 def seed_of(*parts: str | int) -> bytes:
@@ -86,11 +88,14 @@ def bootstrap_weights(seed: bytes, clusters: int, rounds: int) -> UInt8Array:
 
 
 def weight_blocks(seed: bytes, clusters: int, rounds: int) -> Iterator[tuple[slice, UInt8Array]]:
-    """The rows of `bootstrap_weights` in blocks of about a million cells, with their places.
+    """The rows of `bootstrap_weights` in blocks, with their places.
 
-    Weights too many to keep are drawn block by block, so that memory stays bounded.
+    A block has about a million cells, or up to eight million where a matrix product would else get
+    too few rows to be fast. Weights too many to keep are drawn block by block, so that memory stays
+    bounded.
     """
-    rows = _even_rows(BLOCK_CELLS, clusters)
+    enough = min(EFFICIENT_ROWS, _even_rows(LARGEST_BLOCK, clusters))
+    rows = max(enough, _even_rows(BLOCK_CELLS, clusters))
     places = [slice(low, min(low + rows, rounds)) for low in range(0, rounds, rows)]
     if clusters * rounds <= CACHED_BYTES:
         kept = _kept_weights(seed, clusters, rounds)

@@ -14,7 +14,7 @@ from academy.distributions import normal_quantile, t_quantile
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-EQUAL_VALUES = "All values are equal, so the interval has no width; it is no proof of certainty."
+EQUAL_VALUES = "All units are alike, so the interval has no width; that is no proof of certainty."
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def sum_up(run: Run, chosen: ScoringPass) -> Summed:
                 f"{score.status} {score.value!r}\n".encode()
             )
     return Summed(
-        run, chosen, tuple(vectors), tuple(results), counts_of(run, vectors), usage_of(run),
+        run, chosen, tuple(vectors), tuple(results), counts_of(run, suite, vectors), usage_of(run),
         hashed.hexdigest(),
     )
 
@@ -176,16 +176,25 @@ def plain_results(suite: SuiteSpec, metric: MetricSpec, vector: ItemVector) -> l
     return made
 
 
-def counts_of(run: Run, vectors: Sequence[tuple[str, Mode, ItemVector]]) -> dict[str, int]:
+def counts_of(
+    run: Run, suite: SuiteSpec, vectors: Sequence[tuple[str, Mode, ItemVector]]
+) -> dict[str, int]:
     """Counts over the tasks of the strict mode's metrics, each task once, by its worst state."""
-    worst: dict[int, ItemState] = {}
-    order = (ItemState.SCORED, ItemState.STRUCK, ItemState.MISSING, ItemState.UNSCORABLE)
-    rank = {state: place for place, state in enumerate((*order, ItemState.WAITING))}
-    for _key, mode, vector in vectors:
+    worst: dict[str, ItemState] = {}
+    order = (
+        ItemState.SCORED,
+        ItemState.STRUCK,
+        ItemState.FAILED,
+        ItemState.MISSING,
+        ItemState.UNSCORABLE,
+        ItemState.WAITING,
+    )
+    rank = {state: place for place, state in enumerate(order)}
+    for key, mode, vector in vectors:
         if mode is Mode.STRICT:
-            for position, state in enumerate(vector.states):
-                held = worst.get(position, ItemState.SCORED)
-                worst[position] = max(held, state, key=rank.__getitem__)
+            for task_id, state in zip(tasks_of(suite, key), vector.states, strict=True):
+                held = worst.get(task_id, ItemState.SCORED)
+                worst[task_id] = max(held, state, key=rank.__getitem__)
     states = list(worst.values())
     return {
         "records": InstanceRecord.objects.of_run(run.pk).count(),

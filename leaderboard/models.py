@@ -25,6 +25,10 @@ class Board(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    def newest_snapshot(self) -> Snapshot | None:
+        """The newest published snapshot: what pages show."""
+        return self.snapshots.exclude(published_at=None).order_by("-number").first()
+
 
 class BoardRevision(models.Model):
     """An earlier policy of a board."""

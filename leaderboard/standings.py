@@ -22,8 +22,10 @@ from academy.models import (
     RunVector,
     ScoringPass,
     SuiteVersion,
+    Summary,
     Task,
 )
+from leaderboard import presenting
 from leaderboard.attempts import choose_attempt
 from leaderboard.boards import StoredPolicy
 from leaderboard.digits import shown
@@ -345,9 +347,8 @@ def _secondary(inputs: Inputs) -> dict[int, dict[str, Any]]:
             found[row.run_id]["metrics"]["reference"] = row.value
         if row.metric.key in inputs.policy.secondary and row.mode == inputs.policy.mode:
             found[row.run_id]["metrics"][row.metric.key] = row.value
-    for run, usage in inputs.scoring_pass.summary_set.filter(run__in=runs).values_list(
-        "run_id", "usage"
-    ):
+    summaries = Summary.objects.filter(run__in=runs, scoring_pass=inputs.scoring_pass)
+    for run, usage in summaries.values_list("run_id", "usage"):
         found[run]["usage"] = usage
     return found
 
@@ -431,7 +432,7 @@ def publish_snapshot(board: Board) -> Snapshot | None:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [7101, board.pk])
-        newest = newest_snapshot(board)
+        newest = board.newest_snapshot()
         if newest is not None and newest.inputs_digest == inputs_digest:
             return newest
         number = 1 if newest is None else newest.number + 1
@@ -446,15 +447,10 @@ def publish_snapshot(board: Board) -> Snapshot | None:
             published_at=timezone.now(),
         )
         snapshot.rows_html = render_to_string(
-            "leaderboard/_board_rows.html", {"board": board, "standings": standings}
+            "leaderboard/_board_rows.html", presenting.rows_context(board, standings)
         )
         snapshot.save()
     return snapshot
-
-
-def newest_snapshot(board: Board) -> Snapshot | None:
-    """The newest published snapshot of a board."""
-    return board.snapshots.exclude(published_at=None).order_by("-number").first()
 
 
 def differences(before: dict[str, Any] | None, after: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,3 +1,160 @@
-"""Admin pages of entrants, runs and work."""
+"""Admin pages of entrants, runs, work and the trail."""
 
 from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from academy import tasks
+from academy.admin.reading import BaseAdmin, ReadOnlyAdmin
+from academy.models import (
+    AuditEvent,
+    Decision,
+    Entrant,
+    Exposure,
+    Membership,
+    Organization,
+    Run,
+    Submission,
+    Work,
+    WorkerHeartbeat,
+)
+from academy.querysets import has_role
+
+
+class CuratedAdmin(BaseAdmin):
+    """Rows that curators keep by hand: organisations and memberships."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """The section is there for curators."""
+        return has_role(request.user, "curator")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Curators read."""
+        return has_role(request.user, "curator")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Curators add."""
+        return has_role(request.user, "curator")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Curators change."""
+        return has_role(request.user, "curator")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Curators remove."""
+        return has_role(request.user, "curator")
+
+
+@admin.register(Organization)
+class OrganizationAdmin(CuratedAdmin):
+    """Organisations."""
+
+    list_display = ("slug", "name")
+    search_fields = ("slug", "name")
+    ordering = ("slug",)
+
+
+@admin.register(Membership)
+class MembershipAdmin(CuratedAdmin):
+    """Who has which role where."""
+
+    list_display = ("user", "organization", "role")
+    list_select_related = ("user", "organization")
+    list_filter = ("role",)
+    raw_id_fields = ("user",)
+    autocomplete_fields = ("organization",)
+    ordering = ("pk",)
+
+
+@admin.register(Entrant)
+class EntrantAdmin(ReadOnlyAdmin):
+    """Entrants."""
+
+    list_display = ("slug", "name", "model", "harness", "organization")
+    list_select_related = ("organization",)
+    search_fields = ("slug", "name", "model")
+    ordering = ("slug",)
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    """Runs."""
+
+    list_display = ("pk", "entrant", "version", "kind", "attempt", "state", "created_at")
+    list_select_related = ("entrant", "version__suite")
+    list_filter = ("state", "kind")
+    search_fields = ("entrant__slug", "version__suite__slug", "external_id")
+    ordering = ("-pk",)
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnlyAdmin):
+    """Uploads of runs."""
+
+    list_display = ("pk", "name", "form", "account", "state", "created_at")
+    list_select_related = ("account",)
+    ordering = ("-pk",)
+
+
+@admin.register(Work)
+class WorkAdmin(ReadOnlyAdmin):
+    """Work that is owed or failed; failed work can be asked for again."""
+
+    list_display = ("key", "kind", "state", "attempts", "error_id", "created_at", "finished_at")
+    list_filter = ("state", "kind")
+    search_fields = ("key", "error_id")
+    ordering = ("-pk",)
+    actions = ("again",)
+
+    @admin.action(description="Do the chosen failed work again", permissions=["curate"])
+    def again(self, request: HttpRequest, queryset: QuerySet[Work]) -> None:
+        """Make failed work ready."""
+        moved = queryset.filter(state=Work.State.FAILED).update(
+            state=Work.State.READY, attempts=0, error="", error_id=""
+        )
+        tasks.nudge()
+        self.message_user(request, f"{moved} units of work will be done again.")
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        """Only curators act."""
+        return has_role(request.user, "curator")
+
+
+@admin.register(Decision)
+class DecisionAdmin(ReadOnlyAdmin):
+    """Verdicts of judges, imports and people."""
+
+    list_display = ("pk", "criterion", "source", "author", "person", "state", "value", "current")
+    list_select_related = ("criterion", "person")
+    list_filter = ("source", "state", "current")
+    ordering = ("-pk",)
+
+
+@admin.register(WorkerHeartbeat)
+class HeartbeatAdmin(ReadOnlyAdmin):
+    """Workers that are alive."""
+
+    list_display = ("name", "started_at", "seen_at")
+    ordering = ("name",)
+
+
+@admin.register(AuditEvent)
+class AuditAdmin(ReadOnlyAdmin):
+    """The trail."""
+
+    list_display = ("at", "act", "subject", "actor", "reason")
+    list_select_related = ("actor",)
+    ordering = ("-pk",)
+
+
+@admin.register(Exposure)
+class ExposureAdmin(ReadOnlyAdmin):
+    """Who saw which sealed thing when."""
+
+    list_display = ("at", "user", "what", "why", "task")
+    list_select_related = ("user", "task")
+    ordering = ("-pk",)

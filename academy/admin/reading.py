@@ -1,0 +1,40 @@
+"""What all admin pages of stored facts have in common: they are read, not edited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from academy.querysets import has_role
+
+
+if TYPE_CHECKING:
+    BaseAdmin = admin.ModelAdmin[Any]
+else:
+    BaseAdmin = admin.ModelAdmin
+
+
+class ReadOnlyAdmin(BaseAdmin):
+    """Shows rows to curators. Nothing is added, changed or deleted by hand: services do that."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """The section is there for curators."""
+        return has_role(request.user, "curator")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Curators read."""
+        return has_role(request.user, "curator")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Rows come through services."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Rows change through services."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nothing is deleted by hand."""
+        return False

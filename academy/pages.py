@@ -1,0 +1,347 @@
+"""What the core's pages show: one context function per page region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+
+from academy import foreign, registry, specs, transcripts
+from academy.bundle import RecordView
+from academy.models import (
+    Decision,
+    InstanceRecord,
+    Metric,
+    Run,
+    RunResult,
+    Score,
+    ScoringPass,
+    Suite,
+    SuiteVersion,
+    Task,
+    Work,
+    WorkerHeartbeat,
+)
+from academy.packs import raw_record
+from academy.querysets import has_role
+
+WORKER_SILENCE = 60
+STEPS = 20
+
+
+def workers_context() -> dict[str, Any]:
+    """Whether a worker is alive, and since when none is."""
+    newest = WorkerHeartbeat.objects.order_by("-seen_at").first()
+    seen = newest.seen_at if newest else None
+    silent = seen is None or (timezone.now() - seen).total_seconds() > WORKER_SILENCE
+    owed = Work.objects.filter(state__in=("ready", "leased")).count()
+    return {"workers": {"seen_at": seen, "is_silent": silent, "owed": owed}}
+
+
+def suite_rows(suites: Iterable[Suite], user: Any) -> list[dict[str, Any]]:
+    """Suites with their newest visible version."""
+    rows = []
+    for suite in suites:
+        versions = [
+            version
+            for version in suite.versions.all()
+            if version.state != SuiteVersion.State.DRAFT or has_role(user, "curator", "auditor")
+        ]
+        newest = max(versions, key=lambda version: version.pk, default=None)
+        rows.append({"suite": suite, "version": newest, "versions": len(versions)})
+    return rows
+
+
+def home_context(user: Any) -> dict[str, Any]:
+    """Counts, the newest runs and suites."""
+    runs = Run.objects.visible_to(user).select_related("entrant", "version__suite")
+    return {
+        **workers_context(),
+        "counts": {
+            "suites": Suite.objects.visible_to(user).count(),
+            "versions": SuiteVersion.objects.visible_to(user).count(),
+            "runs": runs.count(),
+            "decisions": Decision.objects.filter(source__in=("person", "resolution")).count(),
+        },
+        "runs": runs.order_by("-pk")[:8],
+        "suites": suite_rows(
+            Suite.objects.visible_to(user).order_by("-pk").prefetch_related("versions")[:8], user
+        ),
+    }
+
+
+def shows_criteria(version: SuiteVersion, user: Any) -> bool:
+    """Whether the texts of criteria are open: not those of sealed versions."""
+    return not version.sealed or has_role(user, "curator")
+
+
+def shown_tasks(version: SuiteVersion, user: Any) -> QuerySet[Task]:
+    """The tasks of a version that this person may see, in order."""
+    shown: QuerySet[Task] = (
+        Task.objects.visible_to(user)
+        .filter(version=version)
+        .annotate(criteria_count=Count("criteria"))
+        .order_by("ordinal")
+    )
+    return shown
+
+
+def version_context(version: SuiteVersion, user: Any) -> dict[str, Any]:
+    """Facts about a version."""
+    holdout = version.tasks.filter(holdout=True).count()
+    runs = Run.objects.visible_to(user).filter(version=version).select_related("entrant")
+    return {
+        "version": version,
+        "suite": version.suite,
+        "metrics": version.metrics.order_by("ordinal"),
+        "task_count": version.tasks.count(),
+        "holdout_count": 0 if has_role(user, "curator") else holdout,
+        "criteria_count": version.tasks.aggregate(n=Count("criteria"))["n"],
+        "passes": version.passes.order_by("-number"),
+        "files": version.files.order_by("path").values("path", "status", "reason"),
+        "runs": runs.order_by("-pk")[:20],
+        "other_versions": version.suite.versions.visible_to(user)
+        .exclude(pk=version.pk)
+        .order_by("-pk"),
+    }
+
+
+def progress_context(run: Run) -> dict[str, Any]:
+    """How much of a run's scoring is done."""
+    counts = run.work.aggregate(
+        units=Count("pk", filter=Q(kind="score")),
+        done=Count("pk", filter=Q(kind="score", state="done")),
+        owed=Count("pk", filter=Q(state__in=("ready", "leased"))),
+        failed=Count("pk", filter=Q(state="failed")),
+    )
+    first = run.work.filter(state="ready").order_by("priority", "pk").first()
+    ahead = 0
+    if first is not None:
+        ahead = Work.objects.filter(
+            Q(priority__lt=first.priority) | Q(priority=first.priority, pk__lt=first.pk),
+            state__in=("ready", "leased"),
+        ).count()
+    return {
+        **workers_context(),
+        "progress": {
+            **counts,
+            "ahead": ahead,
+            "is_done": counts["owed"] == 0,
+            "errors": list(
+                run.work.filter(state="failed").order_by("pk").values("key", "error", "error_id")[:5]
+            ),
+        },
+    }
+
+
+OUTCOMES = ("all", "passed", "failed", "waiting", "unscorable")
+
+
+def run_context(run: Run, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
+    """Everything on a run's page."""
+    chosen = run.version.passes.filter(state=ScoringPass.State.PUBLISHED).first()
+    summary = run.summaries.filter(scoring_pass=chosen).first()
+    results = (
+        RunResult.objects.filter(run=run)
+        .filter(Q(scoring_pass=chosen) | Q(scoring_pass=None))
+        .select_related("metric")
+        .order_by("metric__ordinal", "slice", "mode", "pk")
+    )
+    listed = list(results)
+    return {
+        **progress_context(run),
+        **items_context(run, user, query, chosen),
+        "run": run,
+        "version": run.version,
+        "pass": chosen,
+        "summary": summary,
+        "hides_numbers": hides_numbers(run.version, user),
+        "results": result_rows([row for row in listed if not row.slice]),
+        "slices": [row for row in listed if row.slice and row.mode == "strict"],
+        "events": run.events.select_related("actor").order_by("at", "pk"),
+        "findings": finding_rows(run, user),
+        "attempts": Run.objects.visible_to(user)
+        .filter(version=run.version, entrant=run.entrant, kind=run.kind)
+        .exclude(state=Run.State.FAILED)
+        .count(),
+    }
+
+
+def hides_numbers(version: SuiteVersion, user: Any) -> bool:
+    """Whether even the suite value is closed: a sealed version of very few tasks gives keys away."""
+    return version.sealed and version.tasks.count() < 10 and not has_role(user, "curator")
+
+
+def result_rows(results: list[RunResult]) -> list[dict[str, Any]]:
+    """Results by metric, the modes and the reported value side by side."""
+    rows: dict[str, dict[str, Any]] = {}
+    for result in results:
+        row = rows.setdefault(result.metric.key, {"metric": result.metric, "reported": None})
+        if result.origin == "reported":
+            row["reported"] = result
+        else:
+            row[result.mode] = result
+    return list(rows.values())
+
+
+def finding_rows(run: Run, user: Any) -> list[dict[str, Any]]:
+    """Findings by code with their number; evidence of sealed records stays closed."""
+    rows: dict[str, dict[str, Any]] = {}
+    sealed = run.version.sealed and not has_role(user, "curator")
+    for finding in run.findings.select_related("record__task").order_by("code", "pk"):
+        row = rows.setdefault(
+            finding.code, {"code": finding.code, "severity": finding.severity, "findings": []}
+        )
+        row["findings"].append(finding)
+        row["sealed"] = sealed
+    return list(rows.values())
+
+
+def items_context(
+    run: Run, user: Any, query: Mapping[str, str], chosen: ScoringPass | None
+) -> dict[str, Any]:
+    """The records of a run, a page of them, by outcome; keyed by id so that any page is quick."""
+    outcome = query.get("outcome", "all")
+    outcome = outcome if outcome in OUTCOMES else "all"
+    first, last = run.pk << 39, (run.pk + 1) << 39
+    records = InstanceRecord.objects.visible_to(user).filter(id__gte=first, id__lt=last)
+    sealed = run.version.sealed and not has_role(user, "curator")
+    if outcome != "all":
+        records = records.filter(id__in=_record_ids(run, chosen, outcome))
+    after = query.get("after", "")
+    if after.isdigit():
+        records = records.filter(id__gt=min(int(after), 2**63 - 1))
+    page = list(records.select_related("task").order_by("id")[: STEPS * 2 + 1])
+    more = page[STEPS * 2 - 1].pk if len(page) > STEPS * 2 else None
+    page = page[: STEPS * 2]
+    scores = scores_by_record([record.pk for record in page], chosen)
+    return {
+        "items": [{"record": record, "scores": scores.get(record.pk, [])} for record in page],
+        "items_sealed": sealed,
+        "outcome": outcome,
+        "outcomes": OUTCOMES,
+        "after": after,
+        "more_after": more,
+    }
+
+
+def _record_ids(run: Run, chosen: ScoringPass | None, outcome: str) -> QuerySet[Score]:
+    scores = Score.objects.filter(
+        record_id__gte=run.pk << 39,
+        record_id__lt=(run.pk + 1) << 39,
+        scoring_pass=chosen,
+        mode="strict",
+        current=True,
+    )
+    conditions = {
+        "passed": Q(passed=True),
+        "failed": Q(passed=False),
+        "waiting": Q(status="needs_human"),
+        "unscorable": Q(status="unscorable"),
+    }
+    return scores.filter(conditions[outcome]).values("record_id")
+
+
+def scores_by_record(
+    record_ids: list[int], chosen: ScoringPass | None, *, mode: str = "strict"
+) -> dict[int, list[Score]]:
+    """The current scores of some records in one mode, main metric first."""
+    found: dict[int, list[Score]] = {}
+    rows = (
+        Score.objects.filter(
+            record_id__in=record_ids, scoring_pass=chosen, current=True, mode=mode
+        )
+        .select_related("metric")
+        .order_by("record_id", "metric__ordinal", "pk")
+    )
+    for row in rows:
+        found.setdefault(row.record_id, []).append(row)
+    return found
+
+
+def view_of(record: InstanceRecord) -> RecordView:
+    """A record opened by the form in which it came; the key stays sealed."""
+    criteria = list(record.task.criteria.order_by("ordinal"))
+    view: RecordView = registry.format_of(record.run.form).view(
+        raw_record(record), specs.task_spec(record.task, criteria)
+    )
+    return view
+
+
+def steps_context(record: InstanceRecord, query: Mapping[str, str]) -> dict[str, Any]:
+    """One page of a record's transcript."""
+    return transcripts.page(record, view_of(record), query)
+
+
+def record_context(
+    record: InstanceRecord, user: Any, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """Everything on a record's page."""
+    view = view_of(record)
+    chosen = record.run.version.passes.filter(state=ScoringPass.State.PUBLISHED).first()
+    scores = (
+        Score.objects.filter(record=record, scoring_pass=chosen)
+        .select_related("metric")
+        .order_by("metric__ordinal", "-mode", "-revision")
+    )
+    listed = list(scores)
+    neighbours = InstanceRecord.objects.visible_to(user).of_run(record.run_id)
+    answer = answer_text(view)
+    return {
+        **transcripts.page(record, view, query),
+        "record": record,
+        "task": record.task,
+        "run": record.run,
+        "version": record.run.version,
+        "answer": answer,
+        "facts": retained_facts(view),
+        "scores": [score for score in listed if score.current],
+        "earlier_scores": [score for score in listed if not score.current],
+        "criteria": criteria_rows(record, user),
+        "reported": record.reported.order_by("metric"),
+        "findings": record.findings.order_by("code", "pk"),
+        "special": foreign.special_counts(answer),
+        "previous": neighbours.filter(id__lt=record.pk).order_by("-id").first(),
+        "next": neighbours.filter(id__gt=record.pk).order_by("id").first(),
+        "assets": record.task.assets.order_by("ref"),
+    }
+
+
+def retained_facts(view: RecordView) -> dict[str, Any]:
+    """The plain facts that a record carries besides answer and steps."""
+    evidence = view.evidence if isinstance(view.evidence, Mapping) else {}
+    return {
+        name: value
+        for name, value in evidence.items()
+        if isinstance(value, str | int | float | bool) and value != ""
+    }
+
+
+def answer_text(view: RecordView) -> str:
+    """The answer as text."""
+    return foreign.as_text(view.answer)
+
+
+def criteria_rows(record: InstanceRecord, user: Any) -> list[dict[str, Any]]:
+    """The criteria of a record with all decisions on them, newest first; names of people masked."""
+    if not shows_criteria(record.run.version, user):
+        return []
+    decisions: dict[int, list[Decision]] = {}
+    for row in (
+        Decision.objects.filter(record=record, counts=True)
+        .select_related("criterion")
+        .order_by("-pk")
+    ):
+        decisions.setdefault(row.criterion_id, []).append(row)
+    return [
+        {"criterion": criterion, "decisions": decisions.get(criterion.pk, [])}
+        for criterion in record.task.criteria.order_by("ordinal")
+    ]
+
+
+def metric_of(version: SuiteVersion, key: str) -> Metric | None:
+    """A metric of a version by key."""
+    found: Metric | None = version.metrics.filter(key=key).first()
+    return found

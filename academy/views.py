@@ -1,0 +1,143 @@
+"""The core's public pages: home, suites, runs, records."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from academy import pages
+from academy.models import InstanceRecord, Run, Suite, SuiteVersion
+from academy.packs import raw_record
+
+PAGE = 50
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """What is here: boards, suites, the newest runs, and whether work is being done."""
+    return render(request, "academy/home.html", pages.home_context(request.user))
+
+
+@require_safe
+def suite_list(request: HttpRequest) -> HttpResponse:
+    """All suites that may be seen."""
+    suites = Suite.objects.visible_to(request.user).order_by("slug")
+    page = Paginator(suites.prefetch_related("versions"), PAGE).get_page(request.GET.get("page"))
+    return render(
+        request, "academy/suite_list.html", {"page": page, "suites": pages.suite_rows(page, request.user)}
+    )
+
+
+@require_safe
+def suite_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """A suite and its versions."""
+    suite = get_object_or_404(Suite.objects.visible_to(request.user), slug=slug)
+    versions = suite.versions.visible_to(request.user).order_by("-created_at", "-pk")
+    return render(request, "academy/suite_detail.html", {"suite": suite, "versions": versions})
+
+
+@require_safe
+def version_detail(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """A version: its facts, metrics, tasks that may be shown, and runs."""
+    version = get_object_or_404(
+        SuiteVersion.objects.visible_to(request.user).select_related("suite"),
+        suite__slug=slug,
+        name=name,
+    )
+    tasks = Paginator(pages.shown_tasks(version, request.user), PAGE)
+    context = pages.version_context(version, request.user)
+    return render(
+        request,
+        "academy/version_detail.html",
+        {**context, "page": tasks.get_page(request.GET.get("page"))},
+    )
+
+
+@require_safe
+def run_list(request: HttpRequest) -> HttpResponse:
+    """The newest runs."""
+    runs = (
+        Run.objects.visible_to(request.user)
+        .select_related("entrant", "version__suite")
+        .order_by("-pk")
+    )
+    page = Paginator(runs, PAGE).get_page(request.GET.get("page"))
+    return render(request, "academy/run_list.html", {"page": page})
+
+
+def visible_run(request: HttpRequest, pk: int) -> Run:
+    """The run, if this person may see it; else 404."""
+    run: Run = get_object_or_404(
+        Run.objects.visible_to(request.user).select_related("entrant", "version__suite"), pk=pk
+    )
+    return run
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """A run: history, progress, results, findings, items."""
+    run = visible_run(request, pk)
+    context = pages.run_context(run, request.user, request.GET)
+    template = "academy/_run_items.html" if request.htmx else "academy/run_detail.html"
+    return render(request, template, context)
+
+
+@require_safe
+def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part of a run's page that moves; polling ends with status 286 when all is done."""
+    run = visible_run(request, pk)
+    context = pages.progress_context(run)
+    return render(
+        request,
+        "academy/_run_progress.html",
+        {**context, "run": run},
+        status=286 if context["progress"]["is_done"] else 200,
+    )
+
+
+def visible_record(request: HttpRequest, pk: int) -> InstanceRecord:
+    """The record, if this person may see it; else 404."""
+    record: InstanceRecord = get_object_or_404(
+        InstanceRecord.objects.visible_to(request.user).select_related(
+            "task", "run__entrant", "run__version__suite"
+        ),
+        pk=pk,
+    )
+    return record
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def record_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """A record: task, transcript, answer, scores, decisions."""
+    record = visible_record(request, pk)
+    if request.htmx and "from" in request.GET:
+        return render(
+            request, "academy/_steps.html", pages.steps_context(record, request.GET)
+        )
+    return render(
+        request,
+        "academy/record_detail.html",
+        pages.record_context(record, request.user, request.GET),
+    )
+
+
+@require_safe
+def record_raw(request: HttpRequest, pk: int) -> HttpResponse:
+    """The record as it came, as a download."""
+    record = visible_record(request, pk)
+    response = HttpResponse(raw_record(record), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="record-{record.pk}.json"'
+    response["Content-Security-Policy"] = "sandbox"
+    return response
+
+
+@require_safe
+def health(request: HttpRequest) -> HttpResponse:
+    """Whether the site and its database answer."""
+    Suite.objects.exists()
+    return HttpResponse("ok\n", content_type="text/plain")
