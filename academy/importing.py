@@ -81,14 +81,19 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How an import is done: under which names, by whom, published at once or not."""
+    """How an import is done: under which names, by whom, published at once or not.
+
+    `attributes` are added to the version's own, such as {"evidence": {"strict": {"kind":
+    "people"}}}, which says whose word counts on its boards.
+    """
 
     rename: tuple[str, str] | None = None
     by: Any = None
     publish: bool = False
     dry_run: bool = False
     is_example: bool = False
-    reason: str = field(default="imported")
+    reason: str = "imported"
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 class _DryRunError(Exception):
@@ -212,10 +217,10 @@ def _store(
         sealed=spec.sealed,
         digest=content,
         source_digest=source_digest,
-        thresholds=dict(spec.thresholds),
-        limits=dict(spec.limits),
-        attributes=dict(spec.attributes),
-        extra=dict(spec.extra),
+        thresholds=_plain(spec.thresholds),
+        limits=_plain(spec.limits),
+        attributes={**_plain(spec.attributes), **options.attributes},
+        extra=_plain(spec.extra),
         created_by=options.by,
     )
     _store_metrics(version, spec)

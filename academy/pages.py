@@ -289,6 +289,7 @@ def record_context(
     listed = list(scores)
     neighbours = InstanceRecord.objects.visible_to(user).of_run(record.run_id)
     answer = answer_text(view)
+    hides = hides_verdicts(record, user)
     return {
         **transcripts.page(record, view, query),
         "record": record,
@@ -297,10 +298,11 @@ def record_context(
         "version": record.run.version,
         "answer": answer,
         "facts": retained_facts(view),
-        "scores": [score for score in listed if score.current],
-        "earlier_scores": [score for score in listed if not score.current],
-        "criteria": criteria_rows(record, user),
-        "reported": record.reported.order_by("metric"),
+        "scores": [score for score in listed if score.current and not (hides and is_judged(score))],
+        "earlier_scores": [] if hides else [score for score in listed if not score.current],
+        "criteria": criteria_rows(record, user, hides=hides),
+        "verdicts_hidden": hides,
+        "reported": record.reported.none() if hides else record.reported.order_by("metric"),
         "findings": record.findings.order_by("code", "pk"),
         "special": foreign.special_counts(answer),
         "previous": neighbours.filter(id__lt=record.pk).order_by("-id").first(),
@@ -324,12 +326,37 @@ def answer_text(view: RecordView) -> str:
     return foreign.as_text(view.answer)
 
 
-def criteria_rows(record: InstanceRecord, user: Any) -> list[dict[str, Any]]:
+def hides_verdicts(record: InstanceRecord, user: Any) -> bool:
+    """Whether verdicts on a record are sealed: to everybody while it waits for a person, and to
+    reviewers until their own verdict is in, so that nobody decides with the answer before them."""
+    if has_role(user, "curator", "auditor") or not record.task.criteria.exists():
+        return False
+    waiting = record.scores.filter(
+        current=True, mode="strict", status="needs_human", scoring_pass__state="published"
+    )
+    if waiting.exists():
+        return True
+    if not has_role(user, "reviewer", "adjudicator"):
+        return False
+    own = Decision.objects.filter(record=record, person=user)
+    return not own.exists() and not Decision.objects.filter(
+        record=record, source__in=("person", "resolution")
+    ).exists()
+
+
+def is_judged(score: Score) -> bool:
+    """Whether a score gives a judge's verdicts away."""
+    return score.mode == "reference" and score.status == "scored"
+
+
+def criteria_rows(
+    record: InstanceRecord, user: Any, *, hides: bool
+) -> list[dict[str, Any]]:
     """The criteria of a record with all decisions on them, newest first; names of people masked."""
     if not shows_criteria(record.run.version, user):
         return []
     decisions: dict[int, list[Decision]] = {}
-    for row in (
+    for row in [] if hides else (
         Decision.objects.filter(record=record, counts=True)
         .select_related("criterion")
         .order_by("-pk")

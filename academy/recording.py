@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -178,11 +178,17 @@ def record_runs(
 def _store(
     upload: RunUpload, form: str, files: Files, source_digest: str, options: RecordingOptions
 ) -> tuple[list[RunOutcome], list[str]]:
-    targets = [_target(spec, form, source_digest, options) for spec in upload.runs]
+    targets: list[_Target] = []
+    for spec in upload.runs:
+        taken = [target.run.pk for target in targets]
+        targets.append(_target(spec, form, source_digest, options, taken))
     known = [target for target in targets if target.outcome == "unchanged"]
     if targets and len(known) == len(targets):
         return [_outcome(target) for target in targets], []
     submission = _submission(upload, form, files, source_digest, options)
+    # Later pieces of a run belong to submissions of their own; this is how they are known again.
+    submission.report = {"runs": [target.run.pk for target in targets]}
+    submission.save(update_fields=["report"])
     for target in targets:
         if target.run.submission_id is None:
             target.run.submission = submission
@@ -250,18 +256,25 @@ def _measured(files: Files, path: str) -> tuple[str, int]:
 def resolve_version(spec: RunSpec) -> SuiteVersion:
     """The stored version that a run names. Raises AcademyError when there is none or several."""
     named = spec.suite
-    found = SuiteVersion.objects.filter(suite__slug=slugify(named.slug))
-    if named.version:
-        found = found.filter(name=named.version)
-    versions = list(found.select_related("suite").order_by("pk")[:2])
+    parts = {
+        "suite__slug": slugify(named.slug),
+        "name": named.version,
+        "digest": named.digest,
+    }
+    said = {name: part for name, part in parts.items() if part}
+    if not said.keys() & {"suite__slug", "digest"}:
+        raise AcademyError("The run names no suite; name the version it was run on.")
+    found = SuiteVersion.objects.filter(**said).select_related("suite")
+    versions = list(found.order_by("pk")[:2])
     if len(versions) == 1:
         return versions[0]
+    name = f"{named.slug}@{named.version or '?'}" if named.slug else f"digest {named.digest[:12]}"
     if not versions:
         raise AcademyError(
-            f"The run names the suite {named.slug}@{named.version or '?'}, which is not here. "
+            f"The run names the suite {name}, which is not here. "
             "Import the suite first, or name the version it was run on."
         )
-    raise AcademyError(f"The run names {named.slug} without a version; name one of its versions.")
+    raise AcademyError(f"The run names {name}, and there are several; name one version.")
 
 
 def find_entrant(spec: EntrantSpec, *, slug: str = "", is_example: bool = False) -> Entrant:
@@ -292,15 +305,33 @@ def find_entrant(spec: EntrantSpec, *, slug: str = "", is_example: bool = False)
 
 
 def _target(
-    spec: RunSpec, form: str, source_digest: str, options: RecordingOptions
+    spec: RunSpec,
+    form: str,
+    source_digest: str,
+    options: RecordingOptions,
+    taken: Sequence[int],
 ) -> _Target:
+    """The run that a header means: one that these bytes made, one that is open, or a new one.
+
+    Runs in `taken` are meant by other headers of the upload already.
+    """
     version = options.version or resolve_version(spec)
     entrant = find_entrant(spec.entrant, slug=options.entrant, is_example=options.is_example)
     entrant = Entrant.objects.select_for_update().get(pk=entrant.pk)
-    same = Run.objects.filter(
-        version=version, entrant=entrant, external_id=spec.external_id, scenario=spec.scenario
-    ).select_related("entrant", "version__suite")
-    run = same.filter(submission__source_digest=source_digest).first()
+    same = (
+        Run.objects.filter(
+            version=version,
+            entrant=entrant,
+            kind=options.kind,
+            external_id=spec.external_id,
+            arm=spec.arm,
+            scenario=spec.scenario,
+        )
+        .exclude(pk__in=taken)
+        .select_related("entrant", "version__suite")
+        .order_by("pk")
+    )
+    run = same.filter(pk__in=_runs_of_source(source_digest)).first()
     outcome = "unchanged"
     if run is None:
         run = same.filter(state=Run.State.OPEN).first()
@@ -313,6 +344,14 @@ def _target(
         for external_id, pk, ordinal in version.tasks.values_list("external_id", "pk", "ordinal")
     }
     return _Target(run, spec, PackWriter(run, run.packs.count() + 1), ids, outcome)
+
+
+def _runs_of_source(source_digest: str) -> list[int]:
+    """The runs to which an upload of these bytes has given records before."""
+    reports = Submission.objects.filter(source_digest=source_digest).values_list(
+        "report", flat=True
+    )
+    return [run for report in reports for run in report.get("runs", ())]
 
 
 def _new_run(
@@ -458,6 +497,8 @@ def _insert(targets: list[_Target]) -> None:
     before = {t.run.pk: InstanceRecord.objects.of_run(t.run.pk).count() for t in targets}
     with connection.cursor() as cursor:
         cursor.execute(INSERT)
+        # A caller may record twice in one transaction, at whose end the table would go.
+        cursor.execute("DROP TABLE staged_records")
     for target in targets:
         target.new_records = (
             InstanceRecord.objects.of_run(target.run.pk).count() - before[target.run.pk]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from academy.bundle import (
@@ -151,8 +151,14 @@ def metric_spec(row: Metric) -> MetricSpec:
 
 
 def latest_keys(version: SuiteVersion) -> dict[int, AnswerKey]:
-    """The newest answer key of every task, by task id."""
+    """The newest answer key of every task of a version, by task id."""
     rows = AnswerKey.objects.filter(task__version=version).order_by("task_id", "revision")
+    return {row.task_id: row for row in rows}
+
+
+def latest_keys_of(task_ids: Sequence[int]) -> dict[int, AnswerKey]:
+    """The newest answer key of some tasks, by task id."""
+    rows = AnswerKey.objects.filter(task_id__in=task_ids).order_by("task_id", "revision")
     return {row.task_id: row for row in rows}
 
 

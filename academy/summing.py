@@ -11,7 +11,7 @@ import numpy as np
 
 from academy import registry, specs
 from academy.aggregation import SCALE, ItemState, ItemVector, item_vector, run_result, slices_of
-from academy.bundle import MetricSpec, ResultSpec, ScoredRecord, SuiteSpec
+from academy.bundle import MetricSpec, ResultSpec, ScoredRecord, SuiteSpec, TaskSpec
 from academy.formats.base import AggregateContext
 from academy.models import (
     Finding,
@@ -84,7 +84,7 @@ def read_scores(run: Run, chosen: ScoringPass, mode: Mode) -> list[ScoredRecord]
 
 def sum_up(run: Run, chosen: ScoringPass) -> Summed:
     """Compute what follows from the scores of a run; nothing is stored."""
-    suite = specs.suite_spec(run.version)
+    suite = specs.suite_spec(run.version, keys=specs.latest_keys(run.version))
     fmt = registry.format_of(suite.format)
     attributes = {**run.header, "verification": run.verification, "attempt": run.attempt}
     vectors: list[tuple[str, Mode, ItemVector]] = []
@@ -162,18 +162,30 @@ def plain_results(suite: SuiteSpec, metric: MetricSpec, vector: ItemVector) -> l
     ids = set(tasks_of(suite, metric.key))
     graded = [task for task in suite.tasks if task.external_id in ids]
     made = [run_result(metric, vector, range(len(vector.values)))]
-    names = sorted(
-        {
-            name
-            for task in graded
-            for name, value in task.attributes.items()
-            if isinstance(value, str | int | bool | list | tuple)
-        }
-    )
+    names = slicing_attributes(graded)
     for name, positions in slices_of(vector, [task.attributes for task in graded], names).items():
         if len(name) <= 200 and 0 < len(positions) < len(graded):
             made.append(run_result(metric, vector, positions, slice_name=name))
     return made
+
+
+MOST_SLICES = 20
+
+
+def slicing_attributes(tasks: Sequence[TaskSpec]) -> list[str]:
+    """The attributes worth cutting by: short values, few of them, and some task shares one."""
+    values: dict[str, list[str]] = {}
+    for task in tasks:
+        for name, value in task.attributes.items():
+            if isinstance(value, str | int | bool):
+                values.setdefault(name, []).append(str(value))
+            elif isinstance(value, list | tuple):
+                values.setdefault(name, []).extend(str(part) for part in value)
+    return sorted(
+        name
+        for name, held in values.items()
+        if len(set(held)) <= MOST_SLICES and len(set(held)) < len(held)
+    )
 
 
 def counts_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from datetime import datetime
 
 from celery import shared_task
 from django.db import transaction
@@ -41,3 +42,12 @@ def nudge() -> None:
     A nudge that gets lost costs seconds, not work: beat sends one every 15 seconds.
     """
     transaction.on_commit(drain.delay, robust=True)
+
+
+def nudge_at(at: datetime) -> None:
+    """Ask the workers to look at a time to come, once the transaction has committed."""
+
+    def send() -> None:
+        drain.apply_async(eta=at)
+
+    transaction.on_commit(send, robust=True)

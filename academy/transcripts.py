@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.urls import reverse
+
 from academy import foreign
 from academy.bundle import Event, RecordView
 from academy.models import InstanceRecord
@@ -39,6 +41,8 @@ def page(
     end = start + len(shown)
     return {
         "record": record,
+        "steps_url": reverse("academy:record", args=[record.pk]),
+        "mask": None,
         "steps": steps,
         "steps_from": start,
         "steps_total": len(events),

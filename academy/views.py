@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -128,8 +128,10 @@ def record_detail(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def record_raw(request: HttpRequest, pk: int) -> HttpResponse:
-    """The record as it came, as a download."""
+    """The record as it came, as a download; verdicts that came with it open when they do."""
     record = visible_record(request, pk)
+    if pages.hides_verdicts(record, request.user):
+        raise Http404
     response = HttpResponse(raw_record(record), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="record-{record.pk}.json"'
     response["Content-Security-Policy"] = "sandbox"

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -34,15 +34,16 @@ MAX_ATTEMPTS = 5
 
 ENQUEUE = """
 INSERT INTO academy_work (kind, key, payload, run_id, priority, state, attempts, requested,
-                          lease_owner, error, error_id, created_at)
-VALUES (%s, %s, %s, %s, %s, 'ready', 0, 1, '', '', '', clock_timestamp())
+                          lease_owner, error, error_id, created_at, due_at)
+VALUES (%s, %s, %s, %s, %s, 'ready', 0, 1, '', '', '', clock_timestamp(),
+        COALESCE(%s, clock_timestamp()))
 ON CONFLICT (key) DO UPDATE SET
     requested = academy_work.requested + 1, payload = EXCLUDED.payload,
     state = CASE WHEN academy_work.state IN ('done', 'failed') THEN 'ready'
                  ELSE academy_work.state END,
     attempts = CASE WHEN academy_work.state IN ('done', 'failed') THEN 0
                     ELSE academy_work.attempts END,
-    due_at = CASE WHEN academy_work.state IN ('done', 'failed') THEN clock_timestamp()
+    due_at = CASE WHEN academy_work.state IN ('done', 'failed') THEN EXCLUDED.due_at
                   ELSE academy_work.due_at END,
     finished_at = NULL, error = '', error_id = ''
 """
@@ -101,10 +102,12 @@ def enqueue(
     payload: Mapping[str, Any],
     run_id: int | None = None,
     priority: int = 0,
+    due_at: datetime | None = None,
 ) -> None:
-    """Owe a unit of work. The same key again asks for one more execution, never two at once."""
+    """Owe a unit of work, from `due_at` on. The same key again asks for one more execution,
+    never two at once."""
     with connection.cursor() as cursor:
-        cursor.execute(ENQUEUE, [kind, key, Jsonb(dict(payload)), run_id, priority])
+        cursor.execute(ENQUEUE, [kind, key, Jsonb(dict(payload)), run_id, priority, due_at])
 
 
 def follow_versions(kind: str) -> None:

@@ -6,6 +6,7 @@ import secrets
 from pathlib import Path
 
 import environ
+import structlog
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -41,9 +42,7 @@ def secret_key() -> str:
 
 
 SECRET_KEY = secret_key()
-ALLOWED_HOSTS = env.list(
-    "ACADEMY_HOSTS", default=["localhost", "127.0.0.1", "[::1]", "testserver"]
-)
+ALLOWED_HOSTS = env.list("ACADEMY_HOSTS", default=["localhost", "127.0.0.1", "[::1]", "testserver"])
 CSRF_TRUSTED_ORIGINS = env.list("ACADEMY_ORIGINS", default=[])
 
 INSTALLED_APPS = [
@@ -149,6 +148,33 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "structured": {
+            "()": "structlog.stdlib.ProcessorFormatter",
+            "processor": (
+                structlog.processors.JSONRenderer()
+                if PRODUCTION
+                else structlog.dev.ConsoleRenderer(
+                    # Tracebacks with the values of variables would print sealed keys.
+                    colors=False,
+                    exception_formatter=structlog.dev.plain_traceback,
+                )
+            ),
+            "foreign_pre_chain": [
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.add_logger_name,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+            ],
+        }
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "structured"}},
+    "root": {"handlers": ["console"], "level": env.str("ACADEMY_LOG_LEVEL", default="INFO")},
+    "loggers": {"django": {"handlers": [], "propagate": True}},
+}
+
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
 USE_I18N = False
@@ -178,6 +204,8 @@ EMAIL_BACKEND = env.str(
 )
 
 CELERY_BROKER_URL = servers.broker_url(REDIS_URL)
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 3, "socket_timeout": 10}
+CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True

@@ -262,6 +262,22 @@ def foreign_text(value: Any) -> SafeString:
 
 
 @register.filter
+def masked(value: Any, mask: Any) -> SafeString:
+    """Foreign text with the names a mask hides; without a mask just foreign text."""
+    text = foreign.as_text(value)
+    if not mask:
+        return foreign_text(text)
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (mark_safe('<span class="mask">name</span>') if hidden else foreign_text(part),)
+            for hidden, part in mask.pieces(text)
+        ),
+    )
+
+
+@register.filter
 def pretty(value: Any) -> str:
     """A JSON value as indented text; text stays as it is."""
     return foreign.as_text(value)
