@@ -265,7 +265,8 @@ class RecordSpec:
 
     `raw` is the record in the upload's own form (one JSON document, UTF-8); it is kept as it is
     and `Format.view` opens it again. `run` is the position of its run in `RunUpload.runs`.
-    `file` and `line` say where it came from. Times are milliseconds, cost is US dollars.
+    `file` and `line` say where it came from; with `offset`, `raw` is exactly the bytes of that
+    file from there on, and is not kept a second time. Times are milliseconds, cost is US dollars.
     """
 
     task_id: str
@@ -284,6 +285,7 @@ class RecordSpec:
     content_digest: str = ""
     file: str = ""
     line: int | None = None
+    offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from academy import scoring, tasks
 from academy.bundle import JSON, DecisionSpec, RecordSpec
-from academy.errors import AcademyError
+from academy.errors import AcademyError, FormatError
+from academy.fitting import fitting
 from academy.models import Criterion, Decision, InstanceRecord, Run
 
 NO_DECISION_STATES = {"value", "na", "cannot_tell", "defective", "call_error"}
@@ -157,10 +158,13 @@ def record_imported(run: Run, decisions: Iterable[tuple[int, RecordSpec]]) -> in
         for verdict in spec.decisions:
             criterion = criteria.get((spec.task_id, verdict.criterion))
             if criterion is None:
-                raise AcademyError(
-                    f"{spec.file}: task {spec.task_id} has no criterion {verdict.criterion!r}."
+                raise FormatError.at(
+                    spec.file,
+                    "unknown-criterion",
+                    f"task {spec.task_id!r} has no criterion {verdict.criterion!r}",
+                    line=spec.line,
                 )
-            rows.append(_imported(record_id, criterion, verdict))
+            rows.append(fitting(_imported(record_id, criterion, verdict), spec.file))
     known = Decision.objects.filter(
         record_id__in=[record_id for record_id, _spec in listed], current=True
     ).exclude(source__in=("person", "resolution"))

@@ -16,6 +16,7 @@ from academy import auditing, blobs, passes, publishing, registry, specs
 from academy.bundle import FileReport, SuiteSpec, SuiteUpload, TaskSpec
 from academy.canonical import digest
 from academy.errors import AcademyError, Problem
+from academy.fitting import fitting
 from academy.formats.reading import Files
 from academy.models import AnswerKey, Criterion, Metric, Suite, SuiteFile, SuiteVersion, Task
 from academy.models import TaskAsset as Asset
@@ -102,8 +103,8 @@ class _DryRunError(Exception):
 
 def parse_name(text: str) -> tuple[str, str]:
     """SUITE@VERSION in two parts. Raises AcademyError for anything else."""
-    suite, at, version = text.partition("@")
-    if not at or slugify(suite) != suite or not VERSION_NAME.fullmatch(version):
+    suite, _at, version = text.partition("@")
+    if not suite or slugify(suite) != suite or not VERSION_NAME.fullmatch(version):
         raise AcademyError(
             f"{text!r} is not SUITE@VERSION: a suite in lower-case letters, digits, - and _, "
             "then @ and a version of letters, digits and . _ + -."
@@ -188,15 +189,14 @@ def _store(
     source_digest: str,
     options: ImportOptions,
 ) -> SuiteOutcome:
-    suite, _created = Suite.objects.get_or_create(
-        slug=spec.slug,
-        defaults={
-            "format": spec.format,
-            "title": spec.title,
-            "description": spec.description,
-            "is_example": options.is_example,
-        },
-    )
+    facts = {
+        "format": spec.format,
+        "title": spec.title,
+        "description": spec.description,
+        "is_example": options.is_example,
+    }
+    fitting(Suite(slug=spec.slug, **facts), f"suite {spec.slug[:100]!r}")
+    suite, _created = Suite.objects.get_or_create(slug=spec.slug, defaults=facts)
     if suite.format != spec.format:
         raise AcademyError(
             f"The suite {suite.slug} is of format {suite.format}, not {spec.format}; "
@@ -208,7 +208,7 @@ def _store(
         return _extend(known, spec, files)
     if known is not None:
         return _unchanged(known, spec, content, options)
-    version = SuiteVersion.objects.create(
+    version = SuiteVersion(
         suite=suite,
         name=spec.version,
         title=spec.title,
@@ -223,6 +223,7 @@ def _store(
         extra=_plain(spec.extra),
         created_by=options.by,
     )
+    fitting(version, f"version {spec.version[:100]!r}").save()
     _store_metrics(version, spec)
     _store_tasks(version, spec.tasks, first_ordinal=0, files=files)
     _store_files(version, spec, upload, files)
@@ -326,16 +327,14 @@ def differences(known: SuiteVersion, spec: SuiteSpec) -> list[str]:
 
 def _extend(known: SuiteVersion, spec: SuiteSpec, files: Files) -> SuiteOutcome:
     """Append tasks to an open collection; a known task with other content is refused."""
-    stored = dict(known.tasks.values_list("external_id", "digest"))
+    stored = {task.external_id: task for task in known.tasks.prefetch_related("criteria", "assets")}
     new = []
     for task in spec.tasks:
-        known_digest = stored.get(task.external_id)
-        if known_digest is None:
+        row = stored.get(task.external_id)
+        if row is None:
             new.append(task)
-        elif known_digest != digest(specs.task_value(task)):
-            raise AcademyError(
-                f"{task.source}: task {task.external_id} of {known} is known with other content."
-            )
+        else:
+            _add_gradings(known, row, task)
     known_metrics = set(known.metrics.values_list("key", flat=True))
     ordinal = len(known_metrics)
     for metric in spec.metrics:
@@ -345,11 +344,26 @@ def _extend(known: SuiteVersion, spec: SuiteSpec, files: Files) -> SuiteOutcome:
     _store_tasks(known, new, first_ordinal=len(stored), files=files)
     if new:
         known.digest = digest(
-            sorted(known.tasks.order_by("ordinal").values_list("digest", flat=True))
+            list(known.tasks.order_by("ordinal").values_list("digest", flat=True))
         )
         known.save(update_fields=["digest"])
     outcome = "extended" if new else "unchanged"
     return _outcome(known, spec, outcome, known.digest, len(new))
+
+
+def _add_gradings(known: SuiteVersion, row: Task, spec: TaskSpec) -> None:
+    """A known task of an open collection may be graded by further metrics, and by nothing else."""
+    held = specs.task_spec(row, sorted(row.criteria.all(), key=lambda c: c.ordinal))
+    gradings = [*held.gradings, *(g for g in spec.gradings if g not in held.gradings)]
+    same = replace(spec, gradings=held.gradings)
+    if _plain(specs.task_value(same)) != _plain(specs.task_value(held)):
+        raise AcademyError(
+            f"{spec.source}: task {spec.external_id} of {known} is known with other content."
+        )
+    if len(gradings) > len(held.gradings):
+        row.gradings = [specs.grading_value(grading) for grading in gradings]
+        row.digest = digest(specs.task_value(replace(held, gradings=tuple(gradings))))
+        row.save(update_fields=["gradings", "digest"])
 
 
 def _store_metrics(version: SuiteVersion, spec: SuiteSpec) -> None:
@@ -358,7 +372,8 @@ def _store_metrics(version: SuiteVersion, spec: SuiteSpec) -> None:
 
 
 def _store_metric(version: SuiteVersion, ordinal: int, metric: Any) -> None:
-    Metric.objects.create(version=version, ordinal=ordinal, **specs.metric_value(metric))
+    row = Metric(version=version, ordinal=ordinal, **specs.metric_value(metric))
+    fitting(row, f"metric {metric.key[:100]!r}").save()
 
 
 def _store_tasks(
@@ -366,20 +381,23 @@ def _store_tasks(
 ) -> None:
     rows = Task.objects.bulk_create(
         [
-            Task(
-                version=version,
-                ordinal=first_ordinal + position,
-                external_id=spec.external_id,
-                title=spec.title,
-                kind=spec.kind,
-                prompt=spec.prompt,
-                context=_plain(spec.context),
-                gradings=[specs.grading_value(grading) for grading in spec.gradings],
-                attributes=_plain(spec.attributes),
-                extra=_plain(spec.extra),
-                source=spec.source,
-                holdout=spec.holdout,
-                digest=digest(specs.task_value(spec)),
+            fitting(
+                Task(
+                    version=version,
+                    ordinal=first_ordinal + position,
+                    external_id=spec.external_id,
+                    title=spec.title,
+                    kind=spec.kind,
+                    prompt=spec.prompt,
+                    context=_plain(spec.context),
+                    gradings=[specs.grading_value(grading) for grading in spec.gradings],
+                    attributes=_plain(spec.attributes),
+                    extra=_plain(spec.extra),
+                    source=spec.source,
+                    holdout=spec.holdout,
+                    digest=digest(specs.task_value(spec)),
+                ),
+                f"{spec.source}: task {spec.external_id[:100]!r}",
             )
             for position, spec in enumerate(tasks)
         ],
@@ -388,13 +406,16 @@ def _store_tasks(
     pairs = list(zip(rows, tasks, strict=True))
     Criterion.objects.bulk_create(
         [
-            Criterion(
-                task=row,
-                ordinal=ordinal,
-                weight=criterion.weight,
-                extra=_plain(criterion.extra),
-                digest=digest(specs.criterion_value(criterion)),
-                **specs.criterion_value(criterion),
+            fitting(
+                Criterion(
+                    task=row,
+                    ordinal=ordinal,
+                    weight=criterion.weight,
+                    extra=_plain(criterion.extra),
+                    digest=digest(specs.criterion_value(criterion)),
+                    **specs.criterion_value(criterion),
+                ),
+                f"{spec.source}: criterion {criterion.key[:100]!r} of task {spec.external_id!r}",
             )
             for row, spec in pairs
             for ordinal, criterion in enumerate(spec.criteria)
@@ -427,9 +448,8 @@ def asset_row(task: Task, asset: Any, files: Files) -> Asset:
     """A drawing or file of a task, kept when it came along."""
     media_type = asset.media_type or mimetypes.guess_type(asset.ref)[0] or ""
     blob = blobs.store_blob(files[asset.path], media_type=media_type) if asset.path else None
-    return Asset(
-        task=task, ref=asset.ref, sha256=asset.sha256, media_type=media_type, blob=blob
-    )
+    row = Asset(task=task, ref=asset.ref, sha256=asset.sha256, media_type=media_type, blob=blob)
+    return fitting(row, f"a file of task {task.external_id!r}")
 
 
 def _store_files(

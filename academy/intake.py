@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from django.db import transaction
+
 from academy import importing, recording, registry, specs
 from academy.errors import AcademyError
 from academy.formats.base import Format
@@ -45,13 +47,34 @@ def import_run_files(
     if chosen.parse_run is None:
         raise AcademyError(f"The format {chosen.key} has no runs; use academy_run for them.")
     suite = specs.suite_spec(options.version) if options.version else None
-    return recording.record_runs(
-        chosen.parse_run(files, suite),
-        form=chosen.key,
-        files=files,
-        source_digest=digest,
-        options=options,
-    )
+    upload = chosen.parse_run(files, suite)
+    with transaction.atomic():
+        if options.version is None:
+            import_collections(files, digest=digest, fmt=chosen, options=options)
+        report = recording.record_runs(
+            upload, form=chosen.key, files=files, source_digest=digest, options=options
+        )
+        if options.dry_run:
+            transaction.set_rollback(True)
+    return report
+
+
+def import_collections(
+    files: Files, *, digest: str, fmt: Format, options: RecordingOptions
+) -> None:
+    """Grow the open collections that an upload of runs carries with it, where a format has such."""
+    if fmt.parse_suite is None or not fmt.claims(files):
+        return
+    parsed = fmt.parse_suite(files)
+    if parsed.suites and all(suite.mode == "collection" for suite in parsed.suites):
+        importing.import_suites(
+            parsed,
+            files=files,
+            source_digest=digest,
+            options=ImportOptions(
+                publish=True, by=options.account, is_example=options.is_example
+            ),
+        )
 
 
 def import_run_path(

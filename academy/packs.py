@@ -1,15 +1,17 @@
-"""Packs: records in their own form, stored as zstd frames of some 128 KB that open alone."""
+"""Packs: uploads and records as zstd frames of some 128 KB that open alone."""
 
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import zstandard
 
-from academy.models import InstanceRecord, Pack
+from academy.models import InstanceRecord, Pack, SubmissionFile
 
 if TYPE_CHECKING:
     from academy.models import Run
@@ -29,7 +31,7 @@ def decompress(frame: bytes) -> bytes:
 
 
 @dataclass(slots=True)
-class PackWriter:
+class RecordWriter:
     """Appends records to packs of one run; `write` gives (pack, offset, length) of the record."""
 
     run: Run
@@ -37,13 +39,13 @@ class PackWriter:
     buffer: bytearray = field(default_factory=bytearray)
     pack: Pack | None = None
 
-    def write(self, raw: bytes) -> tuple[Pack, int, int]:
+    def write(self, raw: bytes) -> tuple[int, int, int]:
         """Append one record and a line end."""
         if self.pack is None:
             self.pack = Pack.objects.create(
                 run=self.run, number=self.number, size=0, digest="", content=b""
             )
-        place = (self.pack, len(self.buffer), len(raw))
+        place = (self.pack.pk, len(self.buffer), len(raw))
         self.buffer += raw + b"\n"
         if len(self.buffer) >= FRAME_BYTES:
             self.flush()
@@ -60,6 +62,62 @@ class PackWriter:
         self.pack = None
         self.number += 1
         self.buffer.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """Where the bytes of a kept file are: the starts of its packs and their ids, in order."""
+
+    starts: tuple[int, ...]
+    packs: tuple[int, ...]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The pack that holds a byte, and its offset there."""
+        index = bisect_right(self.starts, offset) - 1
+        return self.packs[index], offset - self.starts[index]
+
+
+def frames(stream: BinaryIO) -> Iterator[bytes]:
+    """The bytes of a stream in pieces of some 128 KB, each ending at a line end if it can."""
+    buffer = b""
+    while part := stream.read(FRAME_BYTES):
+        buffer += part
+        cut = buffer.rfind(b"\n") + 1
+        if len(buffer) >= FRAME_BYTES and cut:
+            yield buffer[:cut]
+            buffer = buffer[cut:]
+    if buffer:
+        yield buffer
+
+
+def keep_file(file: SubmissionFile, stream: BinaryIO) -> KeptFile:
+    """Keep the bytes of an uploaded file exactly, and note their digest and size."""
+    starts: list[int] = []
+    ids: list[int] = []
+    hashed = hashlib.sha256()
+    start = 0
+    for number, data in enumerate(frames(stream), 1):
+        hashed.update(data)
+        pack = Pack.objects.create(
+            file=file,
+            number=number,
+            start=start,
+            size=len(data),
+            digest=hashlib.sha256(data).hexdigest(),
+            content=compress(data),
+        )
+        starts.append(start)
+        ids.append(pack.pk)
+        start += len(data)
+    file.sha256, file.size = hashed.hexdigest(), start
+    file.save(update_fields=["sha256", "size"])
+    return KeptFile(tuple(starts), tuple(ids))
+
+
+def kept_bytes(file: SubmissionFile) -> Iterator[bytes]:
+    """The bytes of a kept file, piece by piece, as they were uploaded."""
+    for content in file.packs.order_by("number").values_list("content", flat=True).iterator(8):
+        yield decompress(bytes(content))
 
 
 @lru_cache(maxsize=32)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from academy import auditing, tasks, work
+from academy import auditing, registry, tasks, work
 from academy.errors import AcademyError
 from academy.models import SuiteVersion
+from academy.scorers.base import Mode
 
 
 @transaction.atomic
@@ -26,8 +28,8 @@ def publish_version(version: SuiteVersion, *, by: Any = None, reason: str) -> Su
     if locked.mode != SuiteVersion.Mode.COLLECTION and not locked.tasks.exists():
         raise AcademyError(f"{locked} holds no task yet; there is nothing to publish.")
     if locked.mode == SuiteVersion.Mode.RANKED:
-        keyless = locked.tasks.filter(keys=None).exclude(gradings=[])
-        lacking = list(keyless.order_by("ordinal").values_list("external_id", flat=True)[:10])
+        keyless = locked.tasks.filter(keys=None).exclude(gradings=[]).order_by("ordinal")
+        lacking = [task.external_id for task in keyless if needs_key(task.gradings)][:10]
         if lacking:
             raise AcademyError(
                 f"{locked} is ranked and has no answer key for {', '.join(lacking)}; "
@@ -41,3 +43,13 @@ def publish_version(version: SuiteVersion, *, by: Any = None, reason: str) -> Su
     tasks.nudge()
     version.refresh_from_db()
     return version
+
+
+def needs_key(gradings: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether some scorer of a task goes by a key, and not by criteria that somebody decides."""
+    return any(
+        not scorer.needs_decisions
+        for grading in gradings
+        for mode in Mode
+        if (scorer := registry.scorer_of(grading["scorer"], mode))
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import connection, transaction
@@ -15,6 +15,7 @@ from academy import auditing, deciding, scoring, tasks
 from academy.bundle import EntrantSpec, FileReport, RecordSpec, RunSpec, RunUpload
 from academy.canonical import digest
 from academy.errors import AcademyError, FormatError, Problem, Problems
+from academy.fitting import fitting, too_great
 from academy.formats.reading import Files
 from academy.identity import pack_record_id
 from academy.models import (
@@ -22,7 +23,6 @@ from academy.models import (
     EntrantAlias,
     InstanceRecord,
     Metric,
-    ReportedScore,
     Run,
     RunEvent,
     RunResult,
@@ -30,7 +30,7 @@ from academy.models import (
     SubmissionFile,
     SuiteVersion,
 )
-from academy.packs import PackWriter
+from academy.packs import KeptFile, RecordWriter, keep_file
 
 COLUMNS = (
     "id",
@@ -52,6 +52,15 @@ COLUMNS = (
 STAGE = f"""
 CREATE TEMP TABLE staged_records ON COMMIT DROP AS
 SELECT {", ".join(COLUMNS)}, ''::text AS place FROM academy_instancerecord WITH NO DATA
+"""
+REPORTED = "record_id, metric, value, correct, line, note"
+STAGE_REPORTED = f"""
+CREATE TEMP TABLE staged_reported ON COMMIT DROP AS
+SELECT {REPORTED} FROM academy_reportedscore WITH NO DATA
+"""
+INSERT_REPORTED = f"""
+INSERT INTO academy_reportedscore ({REPORTED})
+SELECT {REPORTED} FROM staged_reported ON CONFLICT (record_id, metric) DO NOTHING
 """
 TWICE = """
 SELECT min(place), max(place), count(DISTINCT content_digest) FROM staged_records
@@ -134,13 +143,12 @@ class _Target:
 
     run: Run
     spec: RunSpec
-    writer: PackWriter
+    writer: RecordWriter
     task_ids: Mapping[str, tuple[int, int]]
     outcome: str
     records: int = 0
     new_records: int = 0
     decisions: list[tuple[int, RecordSpec]] = field(default_factory=list)
-    reported: list[tuple[int, RecordSpec]] = field(default_factory=list)
 
 
 class _DryRunError(Exception):
@@ -178,14 +186,16 @@ def record_runs(
 def _store(
     upload: RunUpload, form: str, files: Files, source_digest: str, options: RecordingOptions
 ) -> tuple[list[RunOutcome], list[str]]:
+    before = _runs_of_source(source_digest)
     targets: list[_Target] = []
     for spec in upload.runs:
         taken = [target.run.pk for target in targets]
-        targets.append(_target(spec, form, source_digest, options, taken))
+        targets.append(_target(spec, form, options, before=before, taken=taken))
     known = [target for target in targets if target.outcome == "unchanged"]
     if targets and len(known) == len(targets):
         return [_outcome(target) for target in targets], []
-    submission = _submission(upload, form, files, source_digest, options)
+    submission = _submission(form, source_digest, options)
+    kept = _keep(submission, upload, files)
     # Later pieces of a run belong to submissions of their own; this is how they are known again.
     submission.report = {"runs": [target.run.pk for target in targets]}
     submission.save(update_fields=["report"])
@@ -193,7 +203,7 @@ def _store(
         if target.run.submission_id is None:
             target.run.submission = submission
             target.run.save(update_fields=["submission"])
-    left_out = _stage(upload, targets, options.unknown)
+    left_out = _stage(upload, targets, kept, options.unknown)
     _refuse_conflicts()
     _insert(targets)
     for target in targets:
@@ -214,43 +224,33 @@ def _outcome(target: _Target) -> RunOutcome:
     )
 
 
-def _submission(
-    upload: RunUpload, form: str, files: Files, source_digest: str, options: RecordingOptions
-) -> Submission:
+def _submission(form: str, source_digest: str, options: RecordingOptions) -> Submission:
     account = options.account if getattr(options.account, "is_authenticated", False) else None
-    submission = Submission.objects.create(
+    return Submission.objects.create(
         account=account,
         form=form,
         name=options.name,
         source_digest=source_digest,
-        duplicate_digest=upload.runs[0].duplicate_digest if upload.runs else "",
         idempotency_key=options.idempotency_key,
         state=Submission.State.IMPORTED,
     )
-    SubmissionFile.objects.bulk_create(
-        [
-            SubmissionFile(
-                submission=submission,
-                path=report.path,
-                status=report.status,
-                reason=report.reason,
-                sha256=(size := _measured(files, report.path))[0],
-                size=size[1],
-            )
-            for report in upload.files
-        ]
-    )
-    return submission
 
 
-def _measured(files: Files, path: str) -> tuple[str, int]:
-    hashed = hashlib.sha256()
-    size = 0
-    with files.open(path) as stream:
-        while part := stream.read(2**20):
-            hashed.update(part)
-            size += len(part)
-    return hashed.hexdigest(), size
+def _keep(submission: Submission, upload: RunUpload, files: Files) -> dict[str, KeptFile]:
+    """Keep every file of the upload as it is; gives where the bytes of each are."""
+    kept = {}
+    for report in upload.files:
+        row = SubmissionFile.objects.create(
+            submission=submission,
+            path=report.path,
+            status=report.status,
+            reason=report.reason,
+            sha256="",
+            size=0,
+        )
+        with files.open(report.path) as stream:
+            kept[report.path] = keep_file(row, stream)
+    return kept
 
 
 def resolve_version(spec: RunSpec) -> SuiteVersion:
@@ -290,30 +290,36 @@ def find_entrant(spec: EntrantSpec, *, slug: str = "", is_example: bool = False)
         return found
     if slugify(wanted) != wanted:
         raise AcademyError(f"{wanted!r} is no slug: lower-case letters, digits, - and _ only.")
-    made = Entrant.objects.create(
+    made = Entrant(
         slug=wanted,
         name=spec.name or wanted,
         model=spec.model,
         developer=spec.developer,
         harness=spec.harness,
-        settings=dict(spec.settings),
+        settings=_plain(spec.settings),
         is_example=is_example,
     )
-    names = {spec.name, spec.model, *spec.aliases} - {""}
-    EntrantAlias.objects.bulk_create([EntrantAlias(entrant=made, name=n) for n in sorted(names)])
+    fitting(made, "The entrant of the run").save()
+    names = {spec.name, *spec.aliases} - {""}
+    EntrantAlias.objects.bulk_create(
+        [
+            fitting(EntrantAlias(entrant=made, name=name), "An alias of the entrant")
+            for name in sorted(names)
+        ]
+    )
     return made
 
 
 def _target(
     spec: RunSpec,
     form: str,
-    source_digest: str,
     options: RecordingOptions,
+    *,
+    before: Sequence[int],
     taken: Sequence[int],
 ) -> _Target:
-    """The run that a header means: one that these bytes made, one that is open, or a new one.
-
-    Runs in `taken` are meant by other headers of the upload already.
+    """The run that a header means: one that these bytes filled before, one that is open, or a
+    new one. Runs in `taken` are meant by other headers of the upload already.
     """
     version = options.version or resolve_version(spec)
     entrant = find_entrant(spec.entrant, slug=options.entrant, is_example=options.is_example)
@@ -331,7 +337,7 @@ def _target(
         .select_related("entrant", "version__suite")
         .order_by("pk")
     )
-    run = same.filter(pk__in=_runs_of_source(source_digest)).first()
+    run = same.filter(pk__in=before).first()
     outcome = "unchanged"
     if run is None:
         run = same.filter(state=Run.State.OPEN).first()
@@ -343,7 +349,7 @@ def _target(
         external_id: (pk, ordinal)
         for external_id, pk, ordinal in version.tasks.values_list("external_id", "pk", "ordinal")
     }
-    return _Target(run, spec, PackWriter(run, run.packs.count() + 1), ids, outcome)
+    return _Target(run, spec, RecordWriter(run, run.packs.count() + 1), ids, outcome)
 
 
 def _runs_of_source(source_digest: str) -> list[int]:
@@ -359,7 +365,7 @@ def _new_run(
 ) -> Run:
     earlier = Run.objects.filter(version=version, entrant=entrant, kind=options.kind)
     attempt = (earlier.order_by("-attempt").values_list("attempt", flat=True).first() or 0) + 1
-    run = Run.objects.create(
+    run = Run(
         version=version,
         entrant=entrant,
         kind=options.kind,
@@ -369,9 +375,10 @@ def _new_run(
         arm=spec.arm,
         scenario=spec.scenario,
         verification=Run.Verification[spec.verification.upper()],
-        limits=dict(spec.limits),
+        limits=_plain(spec.limits),
         header=_plain(spec.extra),
     )
+    fitting(run, "The header of the run").save()
     RunEvent.objects.create(run=run, state="open", reason="received", actor=_actor(options))
     return run
 
@@ -388,15 +395,19 @@ def _actor(options: RecordingOptions) -> Any:
     return options.account if getattr(options.account, "is_authenticated", False) else None
 
 
-def _stage(upload: RunUpload, targets: list[_Target], unknown: str) -> list[str]:
+def _stage(
+    upload: RunUpload, targets: list[_Target], kept: Mapping[str, KeptFile], unknown: str
+) -> list[str]:
     """Write packs and staged rows while the records stream by; gives the ids left out."""
     problems = Problems()
     left_out: list[str] = []
     with connection.cursor() as cursor:
         cursor.execute(STAGE)
+        cursor.execute(STAGE_REPORTED)
         columns = ", ".join((*COLUMNS, "place"))
         for batch in _batches(upload.records(), 1000):
-            rows = []
+            rows: list[tuple[Any, ...]] = []
+            reported: list[tuple[Any, ...]] = []
             for spec in batch:
                 target = targets[spec.run]
                 place = target.task_ids.get(spec.task_id)
@@ -409,15 +420,30 @@ def _stage(upload: RunUpload, targets: list[_Target], unknown: str) -> list[str]
                         line=spec.line,
                     )
                     continue
-                rows.append(_row(spec, target, *place))
-            with cursor.cursor.copy(f"COPY staged_records ({columns}) FROM STDIN") as copy:
-                for row in rows:
-                    copy.write_row(row)
+                row = _row(spec, target, kept, *place)
+                rows.append(row)
+                reported += _reported_rows(row[0], spec)
+            _copy(cursor, f"COPY staged_records ({columns}) FROM STDIN", rows)
+            _copy(cursor, f"COPY staged_reported ({REPORTED}) FROM STDIN", reported)
     for target in targets:
         target.writer.flush()
     if unknown == "refuse":
         problems.raise_if_any()
     return left_out
+
+
+def _copy(cursor: Any, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    if rows:
+        with cursor.cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+
+def _reported_rows(record_id: int, spec: RecordSpec) -> list[tuple[Any, ...]]:
+    return [
+        (record_id, score.metric, score.value, score.correct, score.line, score.note[:300])
+        for score in spec.reported
+    ]
 
 
 def _batches(records: Iterator[RecordSpec], size: int) -> Iterator[list[RecordSpec]]:
@@ -431,17 +457,40 @@ def _batches(records: Iterator[RecordSpec], size: int) -> Iterator[list[RecordSp
         yield batch
 
 
-def _row(spec: RecordSpec, target: _Target, task_id: int, ordinal: int) -> tuple[Any, ...]:
+def _row(
+    spec: RecordSpec,
+    target: _Target,
+    kept: Mapping[str, KeptFile],
+    task_id: int,
+    ordinal: int,
+) -> tuple[Any, ...]:
     try:
         record_id = pack_record_id(target.run.pk, ordinal, spec.replicate, spec.variant)
     except ValueError as error:
         raise FormatError.at(spec.file, "record-identity", str(error), line=spec.line) from None
-    pack, offset, length = target.writer.write(spec.raw)
+    counts = {
+        "steps": spec.steps,
+        "wall_ms": spec.wall_ms,
+        "tokens_in": spec.tokens_in,
+        "tokens_out": spec.tokens_out,
+        "cost_micros": None if spec.cost is None else round(spec.cost * 1e6),
+    }
+    if name := too_great(InstanceRecord, counts):
+        raise FormatError.at(
+            spec.file,
+            "number-range",
+            f"the {name} of task {spec.task_id!r} is too great to be kept: {counts[name]}",
+            line=spec.line,
+        )
+    if spec.offset is None:
+        pack_id, offset, length = target.writer.write(spec.raw)
+    else:
+        pack_id, offset = kept[spec.file].place(spec.offset)
+        length = len(spec.raw)
     target.records += 1
     if spec.decisions:
-        target.decisions.append((record_id, spec))
-    if spec.reported:
-        target.reported.append((record_id, spec))
+        # The bytes are packed by now; a run's verdicts must not hold all of them in memory.
+        target.decisions.append((record_id, replace(spec, raw=b"")))
     content = spec.content_digest or hashlib.sha256(spec.raw).hexdigest()
     where = f"{spec.file}:{spec.line:09d}" if spec.line else f"{spec.file}#{target.records}"
     return (
@@ -451,15 +500,11 @@ def _row(spec: RecordSpec, target: _Target, task_id: int, ordinal: int) -> tuple
         spec.replicate,
         spec.variant,
         str(spec.status),
-        pack.pk,
+        pack_id,
         offset,
         length,
         bytes.fromhex(content),
-        spec.steps,
-        spec.wall_ms,
-        spec.tokens_in,
-        spec.tokens_out,
-        None if spec.cost is None else round(spec.cost * 1e6),
+        *counts.values(),
         where,
     )
 
@@ -471,26 +516,35 @@ def _refuse_conflicts() -> None:
         cursor.execute(TWICE)
         for first, second, contents in cursor.fetchall():
             said = "with different content" if contents > 1 else "with the same content"
+            file, line = _split(second)
             problems.error(
-                first.rpartition(":")[0] or first,
+                file,
                 "double-record",
                 f"two records of one execution, at {_place(first)} and {_place(second)}, {said}; "
                 "a repetition needs a replicate number of its own",
+                line=line,
             )
         cursor.execute(CONFLICTS)
         for where, task in cursor.fetchall():
+            file, line = _split(where)
             problems.error(
-                where.rpartition(":")[0] or where,
+                file,
                 "changed-record",
                 f"{_place(where)}: this execution of task {task} is already stored with other "
                 "content; records never change",
+                line=line,
             )
     problems.raise_if_any()
 
 
-def _place(where: str) -> str:
+def _split(where: str) -> tuple[str, int | None]:
     file, colon, line = where.rpartition(":")
-    return f"{file} line {int(line)}" if colon and line.isdigit() else where.replace("#", " entry ")
+    return (file, int(line)) if colon and line.isdigit() else (where.rpartition("#")[0], None)
+
+
+def _place(where: str) -> str:
+    file, line = _split(where)
+    return f"{file} line {line}" if line else f"{file} entry {where.rpartition('#')[2]}"
 
 
 def _insert(targets: list[_Target]) -> None:
@@ -498,26 +552,10 @@ def _insert(targets: list[_Target]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(INSERT)
         # A caller may record twice in one transaction, at whose end the table would go.
-        cursor.execute("DROP TABLE staged_records")
+        cursor.execute("DROP TABLE staged_records, staged_reported")
     for target in targets:
         target.new_records = (
             InstanceRecord.objects.of_run(target.run.pk).count() - before[target.run.pk]
-        )
-        ReportedScore.objects.bulk_create(
-            [
-                ReportedScore(
-                    record_id=record_id,
-                    metric=score.metric,
-                    value=score.value,
-                    correct=score.correct,
-                    line=score.line,
-                    note=score.note,
-                )
-                for record_id, spec in target.reported
-                for score in spec.reported
-            ],
-            batch_size=2000,
-            ignore_conflicts=True,
         )
         if target.decisions:
             deciding.record_imported(target.run, target.decisions)

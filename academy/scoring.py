@@ -9,7 +9,7 @@ import logging
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -27,6 +27,7 @@ from academy.models import (
     Finding,
     InstanceRecord,
     Metric,
+    ReportedScore,
     Run,
     Score,
     ScoringPass,
@@ -132,9 +133,10 @@ def score_unit(payload: Mapping[str, Any]) -> Callable[[], None]:
     scored: list[Scored] = []
     findings: list[tuple[int, FindingSpec]] = []
     form = registry.format_of(run.form)
+    reported = reported_of(records)
     for record in records:
         task = sheet.tasks[record.task_id]
-        view = open_view(form, record, task)
+        view = open_view(form, record, task, reported.get(record.pk, ()))
         scored += verdicts_on(record, view, sheet, decisions.get(record.pk, {}))
         findings += [(record.pk, finding) for finding in sheet.format.findings(view, task)]
 
@@ -170,10 +172,35 @@ def aggregate_run(payload: Mapping[str, Any]) -> Callable[[], None]:
     return write
 
 
-def open_view(form: Any, record: InstanceRecord, task: TaskSpec) -> RecordView:
-    """A stored record as scorers see it, by the format in which it came."""
+def reported_of(records: Sequence[InstanceRecord]) -> dict[int, list[ReportedScore]]:
+    """The scores that came with some records."""
+    found: dict[int, list[ReportedScore]] = defaultdict(list)
+    for row in ReportedScore.objects.filter(
+        record_id__in=[record.pk for record in records]
+    ).order_by("pk"):
+        found[row.record_id].append(row)
+    return found
+
+
+def open_view(
+    form: Any, record: InstanceRecord, task: TaskSpec, reported: Iterable[ReportedScore] = ()
+) -> RecordView:
+    """A stored record as scorers see it, by the format in which it came.
+
+    Scores that came with the record are added by metric, and what they call correct stands in
+    the evidence: one piece of an upload need not know how the whole names its metrics.
+    """
     view: RecordView = form.view(raw_record(record), task)
-    return view
+    rows = list(reported)
+    if not rows:
+        return view
+    evidence = view.evidence if isinstance(view.evidence, Mapping) else {}
+    correct = {row.metric: row.correct for row in rows if row.correct is not None}
+    return replace(
+        view,
+        reported={**view.reported, **{row.metric: row.value for row in rows}},
+        evidence={**evidence, "correct": correct} if correct else view.evidence,
+    )
 
 
 def read_sheet(chosen: ScoringPass, run: Run, task_ids: Iterable[int]) -> Sheet:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from datetime import datetime
 
 from celery import shared_task
 from django.db import transaction
+from kombu.exceptions import OperationalError
 
 from academy import work
 
+logger = logging.getLogger(__name__)
 DRAIN_SECONDS = 60.0
 
 
@@ -26,7 +29,7 @@ def drain() -> None:
     if not work.is_due():
         return
     # Another process may help; it sends one message too, so that all of them wake in turn.
-    drain.delay()
+    send_nudge()
     work.drain(owner(), seconds=DRAIN_SECONDS)
 
 
@@ -37,17 +40,22 @@ def beat() -> None:
 
 
 def nudge() -> None:
-    """Ask the workers to look, once the transaction has committed.
-
-    A nudge that gets lost costs seconds, not work: beat sends one every 15 seconds.
-    """
-    transaction.on_commit(drain.delay, robust=True)
+    """Ask the workers to look, once the transaction has committed."""
+    transaction.on_commit(send_nudge, robust=True)
 
 
 def nudge_at(at: datetime) -> None:
     """Ask the workers to look at a time to come, once the transaction has committed."""
 
     def send() -> None:
-        drain.apply_async(eta=at)
+        send_nudge(eta=at)
 
     transaction.on_commit(send, robust=True)
+
+
+def send_nudge(eta: datetime | None = None) -> None:
+    """Send the message. One that gets lost costs seconds, not work: beat sends one every 15."""
+    try:
+        drain.apply_async(eta=eta)
+    except OperationalError:
+        logger.warning("no broker answers; the work is kept and is done when a worker starts")

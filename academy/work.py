@@ -58,6 +58,7 @@ RETURNING id, kind, key, payload, attempts, requested
 """
 GIVE_UP = f"""
 UPDATE academy_work SET state = 'failed', finished_at = clock_timestamp(),
+       lease_owner = '', lease_until = NULL, error_id = left(md5(random()::text || id), 12),
        error = 'The worker died ' || attempts || ' times while it did this work.'
 WHERE {DUE} AND state = 'leased' AND attempts >= %s
 """
@@ -188,10 +189,16 @@ def fail(claimed: Claimed, error: BaseException) -> None:
         lease_owner="",
         lease_until=None,
         due_at=timezone.now() + timedelta(seconds=2**claimed.attempts),
-        error=f"{type(error).__name__}: {error}"[:5000],
+        error=told(error),
         error_id=uuid.uuid4().hex[:12],
         finished_at=timezone.now() if final else None,
     )
+
+
+def told(error: BaseException) -> str:
+    """An error as a text that the database keeps, whatever is in its message."""
+    text = f"{type(error).__name__}: {error}".replace("\x00", "\N{SYMBOL FOR NULL}")
+    return text.encode("utf-8", "backslashreplace").decode()[:5000]
 
 
 def perform(claimed: Claimed) -> None:

@@ -11,8 +11,9 @@ from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
 from academy.errors import AcademyError
-from academy.querysets import has_role
-from adjudication.models import Queue, ReviewItem, Seat, Skip
+from academy.models import Run
+from academy.querysets import has_role, own_organizations
+from adjudication.models import Draft, Queue, ReviewItem, Seat, Skip
 
 # The claimed row itself changes, so a lock that is skipped over is looked at again by nobody.
 CLAIM = """
@@ -33,11 +34,12 @@ WHERE id = (
           WHERE r.id = i.record_id >> 39 AND (u.account_id = %(user)s OR e.organization_id IN (
               SELECT m.organization_id FROM academy_membership m
               WHERE m.user_id = %(user)s AND m.role = 'entrant')))
-    ORDER BY i.priority, i.id, s.number
-    FOR UPDATE OF s SKIP LOCKED LIMIT 1)
+    ORDER BY {preferred} i.priority, i.id, s.number
+    FOR UPDATE OF s {locked} LIMIT 1)
   AND (state = 'free' OR state = 'held' AND lease_until < %(at)s)
-RETURNING id
+RETURNING id, item_id
 """
+TRIES = ("SKIP LOCKED", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +55,18 @@ class NothingFree:
         """The reason in words."""
         if self.held_by_others and self.next_free_at:
             items = "item is" if self.held_by_others == 1 else "items are"
+            # Up to the whole minute, so that nobody comes back too early.
+            free_at = self.next_free_at + timedelta(seconds=59, microseconds=999_999)
             return (
                 f"{self.held_by_others} {items} held by others; "
-                f"the next is free at {self.next_free_at:%H:%M} UTC."
+                f"the next is free at {free_at:%H:%M} UTC."
             )
         if self.not_yours:
             items = "item is" if self.not_yours == 1 else "items are"
             return (
                 f"Nothing is left for you. {self.not_yours} open {items} not yours to decide: "
-                "you skipped them, or they concern a run of your own organisation."
+                "you skipped or reviewed them already, or they concern a run of your own "
+                "organisation."
             )
         return "Nothing is left in this queue."
 
@@ -73,9 +78,7 @@ def lease_end(queue: Queue, at: datetime) -> datetime:
 
 def current_seat(user: Any) -> Seat | None:
     """The seat a person holds, if any; a lease that ran out still holds while nobody took it."""
-    return (
-        Seat.objects.held_by(user).select_related("item__queue__version__suite").first()
-    )
+    return Seat.objects.held_by(user).select_related("item__queue__version__suite").first()
 
 
 def check_reviewer(user: Any, queue: Queue) -> None:
@@ -86,43 +89,68 @@ def check_reviewer(user: Any, queue: Queue) -> None:
         raise AcademyError("This queue is paused.")
 
 
-def claim_next(queue: Queue, *, user: Any, at: datetime | None = None) -> Seat | NothingFree:
+def claim_next(
+    queue: Queue, *, user: Any, prefer: int | None = None, at: datetime | None = None
+) -> Seat | NothingFree:
     """The seat a person works on next: the one they hold, else the next free one of the queue.
 
-    Raises AcademyError for a paused queue or somebody who does not review.
+    `prefer` is an item that is taken before the others when it is free. What somebody holds in
+    another queue is released only when this one has something for them. Raises AcademyError for
+    a paused queue or somebody who does not review.
     """
     check_reviewer(user, queue)
     now = at or timezone.now()
-    held = current_seat(user)
-    if held is not None and held.item.queue_id == queue.pk:
-        renew(held, user=user, at=now)
-        return held
-    if held is not None:
-        release(held, user=user)
-    for _try in range(3):
-        try:
-            with transaction.atomic():
-                seat_id = _claim(queue, user, now)
-        except IntegrityError:
-            # The same person claimed in another window at the same moment: that seat it is.
-            mine = current_seat(user)
-            if mine is not None:
-                return mine
+    for locked in TRIES:
+        held = current_seat(user)
+        if held is not None and held.item.queue_id == queue.pk:
+            if renew(held, user=user, at=now):
+                return held
             continue
-        if seat_id is None:
-            return what_is_left(queue, user=user, at=now)
-        return Seat.objects.select_related("item__queue__version__suite").get(pk=seat_id)
+        try:
+            seat_id = _claim_instead(held, queue, user, now, prefer if locked else None, locked)
+        except IntegrityError:
+            # The same person claimed in another window at the same moment: look again.
+            continue
+        if seat_id is not None:
+            return Seat.objects.select_related("item__queue__version__suite").get(pk=seat_id)
+        if not locked:
+            break
     return what_is_left(queue, user=user, at=now)
 
 
-def _claim(queue: Queue, user: Any, at: datetime) -> int | None:
+@transaction.atomic
+def _claim_instead(
+    held: Seat | None, queue: Queue, user: Any, at: datetime, prefer: int | None, locked: str
+) -> int | None:
+    """Claim in place of what is held elsewhere; when nothing is free, that stays held.
+
+    Seats under claim by others are passed over at first. When that finds nothing, the next try
+    waits for them, since somebody else's claim may be about to fail.
+    """
+    if held is not None:
+        release(held, user=user)
+    preferred = "" if prefer is None else "(i.id = %(prefer)s) DESC,"
     with connection.cursor() as cursor:
         cursor.execute(
-            CLAIM,
-            {"user": user.pk, "at": at, "until": lease_end(queue, at), "queue": queue.pk},
+            CLAIM.format(preferred=preferred, locked=locked),
+            {
+                "user": user.pk,
+                "at": at,
+                "until": lease_end(queue, at),
+                "queue": queue.pk,
+                "prefer": prefer,
+            },
         )
         row = cursor.fetchone()
-    return row[0] if row else None
+    if row is None:
+        transaction.set_rollback(held is not None)
+        return None
+    seat_id, item_id = row
+    # From now on this person's words are kept here, even when the lease is lost before any draft.
+    Draft.objects.bulk_create(
+        [Draft(item_id=item_id, user=user, saved_at=at)], ignore_conflicts=True
+    )
+    return int(seat_id)
 
 
 def open_seats(queue: Queue) -> QuerySet[Seat]:
@@ -133,16 +161,26 @@ def open_seats(queue: Queue) -> QuerySet[Seat]:
     return seats
 
 
+def not_for(user: Any) -> Q:
+    """Items that a person skipped, has or had a seat of, or has a conflict with."""
+    conflicts = Run.objects.filter(
+        Q(submission__account=user) | Q(entrant__organization__in=own_organizations(user))
+    )
+    return (
+        Q(item__in=Skip.objects.filter(user=user).values("item"))
+        | Q(item__in=Seat.objects.filter(holder=user).values("item"))
+        | Q(item__record__run__in=conflicts)
+    )
+
+
 def what_is_left(queue: Queue, *, user: Any, at: datetime) -> NothingFree:
     """Tell "nothing left" from "held by others until"."""
-    others = open_seats(queue).filter(state=Seat.State.HELD, lease_until__gte=at).exclude(
-        Q(holder=user) | Q(item__skips__user=user)
-    )
-    free = open_seats(queue).claimable(at=at).values("item").distinct().count()
+    undecided = open_seats(queue).filter(state__in=(Seat.State.FREE, Seat.State.HELD))
+    others = undecided.filter(state=Seat.State.HELD, lease_until__gte=at).exclude(not_for(user))
     return NothingFree(
         held_by_others=others.values("item").distinct().count(),
         next_free_at=others.aggregate(soonest=Min("lease_until"))["soonest"],
-        not_yours=free,
+        not_yours=undecided.filter(not_for(user)).values("item").distinct().count(),
     )
 
 

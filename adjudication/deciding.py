@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from academy import auditing, tasks, work
@@ -17,8 +18,8 @@ from academy.models import Criterion
 from adjudication import claiming
 from adjudication.models import Draft, ExtraVerdict, ReviewItem, Seat
 
-STATES = ("value", "cannot_tell", "defective", "na")
 CONFIDENCES = {"low": 0.25, "medium": 0.5, "high": 0.75}
+LONGEST_REASON = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,15 @@ def check_verdicts(
             problems[criterion.key] = str(error)
             continue
         is_plain = state == "value" and given.get("value") is True
-        if not is_plain and not str(given.get("reason", "")).strip():
-            problems[criterion.key] = "Give a reason for anything but “met”."
+        reason = str(given.get("reason", ""))
+        if not is_plain and not reason.strip():
+            problems[criterion.key] = "Give a reason" + (
+                " for anything but “met”." if criterion.scale == "met" else "."
+            )
+        elif len(reason) > LONGEST_REASON:
+            problems[criterion.key] = (
+                f"The reason has {len(reason):,} characters; at most {LONGEST_REASON:,} are kept."
+            )
     return problems
 
 
@@ -89,8 +97,9 @@ def submit(
 ) -> Submitted:
     """Hand all verdicts of a seat in. They can be undone until the window ends.
 
-    After a lost lease they are kept as extra and never counted. Raises AcademyError when a
-    criterion lacks a verdict or a reason.
+    After a lost lease they are kept as extra and never counted, and the draft stays. A seat that
+    was submitted already stays as it is. Raises AcademyError when a criterion lacks a verdict or
+    a reason.
     """
     criteria = criteria_of(seat.item)
     problems = check_verdicts(criteria, verdicts)
@@ -112,19 +121,40 @@ def submit(
             )
         )
         if not moved:
-            ExtraVerdict.objects.create(
-                item=seat.item, user=user, verdicts=plain(verdicts), sent_at=now
-            )
-            return Submitted(is_extra=True, final_at=None)
-        work.enqueue(
-            "finalise_seat",
-            key=f"finalise_seat:{seat.pk}",
-            payload={"seat": seat.pk},
-            due_at=final_at,
-            priority=-8,
+            return submit_again(seat, user=user, verdicts=verdicts, at=now)
+        # What was typed last may not have been saved yet, and an undo must bring it back.
+        Draft.objects.filter(item=seat.item, user=user).update(
+            content=plain(verdicts), revision=F("revision") + 1, saved_at=now
         )
-        tasks.nudge_at(final_at)
+        owe_finalising(seat.pk, final_at)
     return Submitted(is_extra=False, final_at=final_at)
+
+
+def submit_again(
+    seat: Seat, *, user: Any, verdicts: Mapping[str, Mapping[str, Any]], at: datetime
+) -> Submitted:
+    """What becomes of verdicts for a seat that is not held: nothing new, or an extra review."""
+    own = Seat.objects.filter(pk=seat.pk, holder=user).first()
+    if own is not None:
+        return Submitted(is_extra=False, final_at=own.final_at)
+    kept = ExtraVerdict.objects.filter(item=seat.item, user=user, verdicts=plain(verdicts))
+    if not kept.exists():
+        ExtraVerdict.objects.create(
+            item=seat.item, user=user, verdicts=plain(verdicts), sent_at=at
+        )
+    return Submitted(is_extra=True, final_at=None)
+
+
+def owe_finalising(seat_id: int, final_at: datetime) -> None:
+    """Owe the end of a seat's undo window."""
+    work.enqueue(
+        "finalise_seat",
+        key=f"finalise_seat:{seat_id}",
+        payload={"seat": seat_id},
+        due_at=final_at,
+        priority=-8,
+    )
+    tasks.nudge_at(final_at)
 
 
 def plain(verdicts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -172,10 +202,18 @@ def criteria_of(item: ReviewItem) -> list[Criterion]:
 
 
 def finalise_seat(payload: Mapping[str, Any]) -> Callable[[], None]:
-    """Work of kind "finalise_seat": a submission whose window is over counts."""
+    """Work of kind "finalise_seat": a submission whose window is over counts.
+
+    A submission that was undone and sent again meets the work owed for its first window; then the
+    same is owed for the second.
+    """
 
     def write() -> None:
-        finalise(payload["seat"])
+        if finalise(payload["seat"]):
+            return
+        again = Seat.objects.filter(pk=payload["seat"], state=Seat.State.PENDING).first()
+        if again is not None and again.final_at is not None:
+            owe_finalising(again.pk, again.final_at)
 
     return write
 

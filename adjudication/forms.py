@@ -14,7 +14,6 @@ NOT_APPLICABLE = "na"
 STATES = {CANNOT_TELL: "cannot_tell", DEFECTIVE: "defective", NOT_APPLICABLE: "na"}
 OUTCOMES = ("success", "partial", "incorrect", "incomplete", "blocked")
 CONFIDENCES = ("low", "medium", "high")
-LONGEST_REASON = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,11 @@ def anchor_of(criterion: Criterion, number: int, low: int) -> str:
     return f"{number} {anchors[place]}" if place < len(anchors) else str(number)
 
 
+def words_of(text: str) -> str:
+    """Typed text as it can be stored: the database has no place for NUL."""
+    return text.replace("\x00", "\ufffd")
+
+
 def read(criteria: Sequence[Criterion], data: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """What was sent, by criterion key; what was not answered has an empty state."""
     content = {}
@@ -73,7 +77,7 @@ def read(criteria: Sequence[Criterion], data: Mapping[str, str]) -> dict[str, di
         content[criterion.key] = {
             "state": state,
             "value": choice.value if choice is not None and state == "value" else None,
-            "reason": data.get(f"r-{criterion.pk}", "")[:LONGEST_REASON],
+            "reason": words_of(data.get(f"r-{criterion.pk}", "")),
             "confidence": confidence if confidence in CONFIDENCES else "",
         }
     return content

@@ -26,7 +26,8 @@ class ItemState(IntEnum):
 
     MISSING was not submitted and lowers coverage. FAILED was submitted without a value by the
     entrant's own doing (error, refusal, over budget). WAITING needs a person; UNSCORABLE failed
-    through us. STRUCK is out for every entry, whichever entry says so.
+    through us. STRUCK (a defective criterion, or a failure of ours closed unrepaired) is out for
+    every entry, whichever entry says so.
     """
 
     SCORED = 0

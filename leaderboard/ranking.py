@@ -125,8 +125,9 @@ def rank(entries: Sequence[Entry], policy: Policy, seed_digest: str) -> Ranking:
 
     Deterministic, whatever the order of the entries: scores are compared as exact integers, and
     the draws are fixed by `seed_digest` (the version's), the number of clusters and the rounds.
-    Raises ValueError for entries that do not fit together (see `item_table`) and for values too
-    large for exact sums.
+    On a `judge_audited` board the values are those of `leaderboard.audit.audited_values` and the
+    test is "t", so that both errors are in intervals, spread and groups. Raises ValueError for
+    entries that do not fit together (see `item_table`) and for values too large for exact sums.
     """
     table = item_table(entries, policy)
     placed = placements(table, policy)
@@ -137,16 +138,13 @@ def rank(entries: Sequence[Entry], policy: Policy, seed_digest: str) -> Ranking:
     medians = draws if policy.statistic == "median" else None
     numbers = estimates(table, policy, medians)
     scores = [
-        _main(entry, policy, placed[column], numbers[column])
-        for column, entry in enumerate(table.entries)
+        _main(entry, policy, placed[at], numbers[at]) for at, entry in enumerate(table.entries)
     ]
     digits, texts = _texts(policy, order, scores)
     positions = _positions(table, policy, order, draws, test)
     standings = [
-        _standing(entry, policy, *parts)
-        for entry, *parts in zip(
-            table.entries, placed, numbers, scores, positions, texts, strict=True
-        )
+        _standing(entry, policy, placed[at], numbers[at], scores[at], positions[at], texts[at])
+        for at, entry in enumerate(table.entries)
     ]
     return Ranking(
         standings=tuple(sorted(standings, key=_listing)),
@@ -158,7 +156,7 @@ def rank(entries: Sequence[Entry], policy: Policy, seed_digest: str) -> Ranking:
         digits=digits,
         fragility=_fragility(table, policy, order),
         detectable=_detectable(table, policy, order),
-        notes=_notes(table, policy),
+        notes=_notes(table, policy, order),
     )
 
 
@@ -186,8 +184,9 @@ def _exact_score(table: ItemTable, policy: Policy, column: int) -> Fraction:
     The sum is rounded once, after an exactly rounded addition. Rounding each item would tear
     equal scores apart: three items of 1/3 are as good as one of 1.
     """
-    if policy.origin == "reported":
-        return Fraction(round((table.entries[column].reported or 0.0) * UNIT), UNIT)
+    reported = table.entries[column].reported
+    if policy.origin == "reported" and reported is not None:
+        return Fraction(round(reported * UNIT), UNIT)
     values = table.counted[:, column]
     if policy.statistic == "median":
         ordered = np.sort(values)
@@ -244,7 +243,7 @@ def _positions(
 def _texts(policy: Policy, order: _Order, scores: Sequence[Interval]) -> tuple[int, list[str]]:
     """The decimals of the board and the text of every score; an entry without one has none."""
     points = [score.point for score in scores]
-    ranked = [float(points[column] or 0.0) for column in order.columns]
+    ranked = [point for column in order.columns if (point := points[column]) is not None]
     digits, telling = telling_digits(ranked, order.exact, order.ranks, policy.digits, policy.scale)
     texts = ["" if point is None else shown(point, digits, policy.scale) for point in points]
     for column, text in zip(order.columns, telling, strict=True):
@@ -321,13 +320,14 @@ def _detectable(table: ItemTable, policy: Policy, order: _Order) -> float | None
     return None if error is None else smallest_detectable_difference(error * error * n, n)
 
 
-def _notes(table: ItemTable, policy: Policy) -> tuple[str, ...]:
-    notes = [too_few_note(table)] if policy.ranked and table.entries else []
+def _notes(table: ItemTable, policy: Policy, order: _Order) -> tuple[str, ...]:
+    notes = [too_few_note(table)] if order.columns else []
     if policy.origin == "reported":
         notes.append(
             "The order is that of the reported values; spread and tie groups come from "
             "the item records."
         )
     if table.struck:
-        notes.append(f"{table.struck} items are struck for every entry.")
+        noun = "item is" if table.struck == 1 else "items are"
+        notes.append(f"{table.struck} {noun} struck for every entry.")
     return tuple(note for note in notes if note)

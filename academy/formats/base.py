@@ -125,7 +125,8 @@ class Format:
     files or raises FormatError with every bad place; `parse_run(files, suite)` gets the suite the
     run is for, if it is known. `view(raw, task)` opens one stored record. `export_suite(suite,
     blobs)` and `export_run(suite, run, records)` give path -> bytes, losslessly.
-    `compatibility(files)` tells what the original's own checker would say.
+    `compatibility(files)` tells what the original's own checker would say. `report(raws, options)`
+    is the original's own report on stored records, such as its comparison of two rounds.
     """
 
     key: str
@@ -156,3 +157,4 @@ class Format:
     compatibility: Callable[[Files], tuple[Problem, ...]] = no_compatibility
     certificate: Callable[[ResultSpec, Mapping[str, JSON]], Mapping[str, JSON]] | None = None
     reference_tables: Mapping[str, JSON] = field(default_factory=nothing)
+    report: Callable[[Iterable[bytes], Mapping[str, JSON]], JSON] | None = None

@@ -65,7 +65,6 @@ class Submission(models.Model):
     form = models.SlugField(max_length=50)
     name = models.CharField(max_length=300, blank=True)
     source_digest = models.CharField(max_length=64)
-    duplicate_digest = models.CharField(max_length=64, blank=True)
     idempotency_key = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     part = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
@@ -150,6 +149,7 @@ class Run(models.Model):
     limits = models.JSONField(default=dict, blank=True)
     header = models.JSONField(default=dict, blank=True)
     digest = models.CharField(max_length=64, blank=True)
+    duplicate_digest = models.CharField(max_length=64, blank=True)
     records_expected = models.PositiveIntegerField(default=0)
     is_final = models.BooleanField(default=False)
     carried_from = models.ForeignKey(
@@ -197,21 +197,38 @@ class RunEvent(models.Model):
 
 
 class Pack(models.Model):
-    """Records of a run in their own form, as one zstd frame of at most some 256 KB."""
+    """A piece of kept bytes, as one zstd frame that opens alone.
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="packs")
+    The packs of a file, in order, decompress to the uploaded bytes exactly; they are cut at line
+    ends. The packs of a run hold records whose own form is no piece of a file, a line each.
+    """
+
+    file = models.ForeignKey(
+        SubmissionFile, null=True, blank=True, on_delete=models.CASCADE, related_name="packs"
+    )
+    run = models.ForeignKey(
+        Run, null=True, blank=True, on_delete=models.CASCADE, related_name="packs"
+    )
     number = models.PositiveIntegerField()
+    start = models.BigIntegerField(default=0)
     size = models.PositiveIntegerField()
     digest = models.CharField(max_length=64)
     content = models.BinaryField()
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(fields=("run", "number"), name="one_pack_per_number"),
+            models.UniqueConstraint(
+                fields=("file", "run", "number"), name="one_pack_per_number", nulls_distinct=False
+            ),
+            models.CheckConstraint(
+                condition=Q(file__isnull=True, run__isnull=False)
+                | Q(file__isnull=False, run__isnull=True),
+                name="pack_of_file_or_run",
+            ),
         )
 
     def __str__(self) -> str:
-        return f"pack {self.number} of run {self.run_id}"
+        return f"pack {self.number}"
 
 
 class InstanceRecord(models.Model):

@@ -9,3 +9,9 @@ class AdminConfig(DjangoAdminConfig):
     """Django's admin with our site, whose pages keep to the content security policy."""
 
     default_site = "academy.admin.site.AcademyAdminSite"
+
+    def ready(self) -> None:
+        """Every process knows the Celery application, so that any of them can nudge workers."""
+        from academy.project import celery  # noqa: F401
+
+        super().ready()

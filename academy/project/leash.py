@@ -2,11 +2,13 @@
 
 python -m academy.project.leash SUPERVISOR_PID COMMAND...
 
-A supervisor that is killed cannot stop its children; they would go on and keep the port.
+A supervisor that is killed cannot stop its children; they would go on and keep the port. So it
+is watched, and the kernel is asked to end the command too should this process be killed.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import signal
@@ -16,6 +18,7 @@ from contextlib import suppress
 from types import FrameType
 
 GRACE_SECONDS = 8.0
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def main(arguments: list[str]) -> int:
@@ -25,7 +28,13 @@ def main(arguments: list[str]) -> int:
         supervisor_end = os.pidfd_open(int(supervisor))
     except ProcessLookupError:
         return 1
-    child = subprocess.Popen(command, process_group=0)
+    libc = ctypes.CDLL(None)
+
+    def end_with_us() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+    # This process has one thread, so that running code in the fork is safe.
+    child = subprocess.Popen(command, process_group=0, preexec_fn=end_with_us)
 
     def ask_to_end(_signal: int, _frame: FrameType | None) -> None:
         # Only the main process: Celery and granian end their own in the right order.

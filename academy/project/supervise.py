@@ -74,7 +74,9 @@ class Children(honcho.manager.Manager):  # type: ignore[misc]
             environment["PYTHONWARNINGS"] = ROOT_WARNING
         leash = [sys.executable, "-m", "academy.project.leash", str(os.getpid()), sys.executable]
         for name, command in commands(plan).items():
-            words = shlex.join([*leash, "-m", *command])
+            # Background work gives way to the pages, most of all while all of it starts.
+            nice = ["nice", "-n", "5"] if name in ("worker", "beat") else []
+            words = shlex.join([*nice, *leash, "-m", *command])
             self.add_process(name, f"exec {words}", env=environment, cwd=str(BASE_DIR))
 
     def _start(self) -> None:
@@ -105,6 +107,8 @@ def commands(plan: Plan) -> dict[str, list[str]]:
     schedule = str(plan.data_dir / "celerybeat-schedule")
     web = ["--host", plan.bind, "--port", str(plan.port), "--workers", str(plan.web_workers)]
     web += ["--interface", "wsgi", "--blocking-threads", "4", "--no-ws", "--log-level", "warning"]
+    # A worker process that is told to end while it still starts misses it, and would never end.
+    web += ["--workers-kill-timeout", "5"]
     worker = ["worker", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
     beat = ["beat", "--loglevel", "WARNING", "--pidfile=", "--schedule", schedule]
     found = {
@@ -174,25 +178,25 @@ def announce(plan: Plan, logins: str) -> None:
         return
 
 
-def manage(*arguments: str) -> str:
-    """What a management command prints; its failure ends the start, the reason is on screen."""
-    command = [sys.executable, "manage.py", *arguments]
+def prepare() -> str:
+    """Bring database and examples up to date; what to tell about the logins."""
+    command = [sys.executable, "-m", "academy.project.prepare"]
     done = subprocess.run(command, cwd=BASE_DIR, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
-        raise CannotRun(f"manage.py {arguments[0]} failed, so Academy was not started.")
+        raise CannotRun("The database could not be prepared (see above), so nothing was started.")
     return done.stdout
 
 
 def run() -> int:
     """Start everything, wait for its end, and leave nothing behind."""
     plan = Plan.from_environment()
+    os.environ["ACADEMY_DATA"] = str(plan.data_dir)  # the children start in another folder
     names = servers.wanted_from_environment()
     with only_supervisor(plan) as was_killed:
         # What a killed supervisor left behind ends by itself and frees the port.
         check_port(plan, patience=PATIENCE_SECONDS if was_killed else 0)
         with servers.held(plan.data_dir, names=names) if names else nullcontext():
-            sys.stdout.write(manage("migrate", "--verbosity", "0") + manage("load_examples"))
-            children = Children(plan, manage("example_logins"))
+            children = Children(plan, prepare())
             try:
                 children.loop()
             finally:

@@ -1,0 +1,1 @@
+"""Runs the oracles of the five formats against the product."""

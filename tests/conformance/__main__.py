@@ -1,0 +1,87 @@
+"""python -m tests.conformance DATA_DIR [--json]: every case of every oracle file, counted."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.base import Context, Tally, oracles, run_list
+
+MODULES = {
+    "docbridge": "doc_bridge",
+    "eee": "every_eval_ever",
+    "mypcbench": "mypcbench",
+    "neckbeard": "neckbeard",
+    "opentakeoff": "opentakeoff",
+}
+
+
+def run_format(folder: Path) -> dict[str, Tally]:
+    """Every list of one format. Lists that the module names as no cases are left out.
+
+    A module whose oracle nests its lists names them all by `lists_of(oracle)`.
+    """
+    module = importlib.import_module(f"tests.conformance.{MODULES[folder.name]}")
+    tallies: dict[str, Tally] = {}
+    for path, oracle in oracles(folder):
+        lists = module.lists_of(oracle) if hasattr(module, "lists_of") else oracle
+        for name, listed in lists.items():
+            if name in module.NOT_CASES or not isinstance(listed, list | dict):
+                continue
+            check = module.CHECKS.get(name)
+            context = Context(folder, oracle)
+            key = name if name not in tallies else f"{path.stem}.{name}"
+            tallies[key] = run_list(name, listed, check, context)
+    return tallies
+
+
+def run_all(data: Path) -> dict[str, dict[str, Tally]]:
+    """Every format that has a folder under the data folder."""
+    return {
+        folder.name: run_format(folder)
+        for folder in sorted(data.iterdir())
+        if folder.is_dir() and folder.name in MODULES
+    }
+
+
+def report(formats: dict[str, dict[str, Tally]]) -> dict[str, Any]:
+    """The counts in the printed shape."""
+    every = [tally for lists in formats.values() for tally in lists.values()]
+    return {
+        "formats": {
+            name: {key: tally.as_json() for key, tally in lists.items()}
+            for name, lists in formats.items()
+        },
+        "cases": sum(tally.cases for tally in every),
+        "agree": sum(tally.agree for tally in every),
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the counts; 0 when all agree, 1 when some differ, 2 for wrong usage."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    parser.add_argument("data", type=Path, metavar="DATA_DIR")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        parser.error(f"{options.data} is not a folder")
+    formats = run_all(options.data)
+    counts = report(formats)
+    if options.json:
+        sys.stdout.write(json.dumps(counts, indent=2, ensure_ascii=False) + "\n")
+    else:
+        for name, lists in formats.items():
+            for key, tally in lists.items():
+                sys.stdout.write(f"{name:12} {key:28} {tally.agree:5} of {tally.cases}\n")
+                for identity, reason in tally.reasons.items():
+                    sys.stdout.write(f"    {identity}: {reason[:300]}\n")
+        sys.stdout.write(f"{counts['agree']} of {counts['cases']} cases agree\n")
+    return 0 if counts["agree"] == counts["cases"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
