@@ -102,9 +102,7 @@ def run_result(
     states = [vector.states[position] for position in positions]
     counts = {state: states.count(state) for state in ItemState}
     values = [
-        value
-        for position in positions
-        if (value := _charged(metric, vector, position)) is not None
+        value for position in positions if (value := _charged(metric, vector, position)) is not None
     ]
     interval = _interval(metric, values)
     note = interval.note if interval else "There is nothing to sum up."
@@ -140,11 +138,7 @@ def _interval(metric: MetricSpec, values: Sequence[float]) -> Interval | None:
     if metric.run_aggregation == "median":
         ordered = sorted(values)
         middle = len(ordered) // 2
-        point = (
-            ordered[middle]
-            if len(ordered) % 2
-            else (ordered[middle - 1] + ordered[middle]) / 2
-        )
+        point = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
         return Interval(point, None, None, "median", len(values))
     if metric.kind == "pass" and all(value in (0.0, 1.0) for value in values):
         return wilson(int(sum(values)), len(values))

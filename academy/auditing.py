@@ -10,9 +10,7 @@ from academy.models import AuditEvent, Exposure, Task
 def note(act: str, subject: str, *, by: Any = None, reason: str = "", **details: Any) -> None:
     """Put an act into the trail, in the transaction of the act itself."""
     actor = by if getattr(by, "is_authenticated", False) else None
-    AuditEvent.objects.create(
-        act=act, subject=subject, actor=actor, reason=reason, details=details
-    )
+    AuditEvent.objects.create(act=act, subject=subject, actor=actor, reason=reason, details=details)
 
 
 def expose(user: Any, *, task: Task | None, what: str, why: str) -> None:

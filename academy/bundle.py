@@ -1,4 +1,4 @@
-"""Plain values between files and rows: suites, tasks, runs and records as every format gives them."""
+"""Plain values between files and rows: suites, tasks, runs and records, whatever the format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from academy.errors import Problem
 
-JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
+JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 NOTHING: Mapping[str, JSON] = MappingProxyType({})
 
 

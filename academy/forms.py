@@ -12,9 +12,7 @@ from academy.errors import AcademyError
 
 def format_choices() -> list[tuple[str, str]]:
     """The formats that have suites, from the registry."""
-    known = [
-        (key, fmt.label) for key, fmt in registry.all_formats().items() if fmt.parse_suite
-    ]
+    known = [(key, fmt.label) for key, fmt in registry.all_formats().items() if fmt.parse_suite]
     return [("", "Find out from the files"), *known]
 
 

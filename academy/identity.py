@@ -37,6 +37,4 @@ def open_record_id(record_id: int) -> RecordIdentity:
 
 def record_id_range(run: int) -> tuple[int, int]:
     """The first id of a run and the first of the next."""
-    return pack_record_id(run, 0, 0, 0), (run + 1) << (
-        ORDINAL_BITS + REPLICATE_BITS + VARIANT_BITS
-    )
+    return pack_record_id(run, 0, 0, 0), (run + 1) << (ORDINAL_BITS + REPLICATE_BITS + VARIANT_BITS)

@@ -143,9 +143,7 @@ def import_suites(
     )
 
 
-def _renamed(
-    suites: Sequence[SuiteSpec], rename: tuple[str, str] | None
-) -> list[SuiteSpec]:
+def _renamed(suites: Sequence[SuiteSpec], rename: tuple[str, str] | None) -> list[SuiteSpec]:
     if rename is not None and len(suites) > 1:
         named = ", ".join(spec.slug for spec in suites)
         raise AcademyError(f"A new name fits one suite, but these files hold {named}.")
@@ -452,9 +450,7 @@ def asset_row(task: Task, asset: Any, files: Files) -> Asset:
     return fitting(row, f"a file of task {task.external_id!r}")
 
 
-def _store_files(
-    version: SuiteVersion, spec: SuiteSpec, upload: SuiteUpload, files: Files
-) -> None:
+def _store_files(version: SuiteVersion, spec: SuiteSpec, upload: SuiteUpload, files: Files) -> None:
     told = {report.path: report for report in upload.files}
     for path in spec.sources:
         report = told.get(path)
@@ -465,4 +461,3 @@ def _store_files(
             reason=report.reason if report else "",
             blob=blobs.store_blob(files[path], media_type=mimetypes.guess_type(path)[0] or ""),
         )
-

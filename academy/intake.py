@@ -29,9 +29,7 @@ def import_suite_files(
     )
 
 
-def import_suite_path(
-    path: Path, *, format_key: str = "", options: ImportOptions
-) -> ImportReport:
+def import_suite_path(path: Path, *, format_key: str = "", options: ImportOptions) -> ImportReport:
     """Import the suites of a file, folder or zip."""
     fmt = registry.format_of(format_key) if format_key else None
     upload = open_upload(path)
@@ -71,9 +69,7 @@ def import_collections(
             parsed,
             files=files,
             source_digest=digest,
-            options=ImportOptions(
-                publish=True, by=options.account, is_example=options.is_example
-            ),
+            options=ImportOptions(publish=True, by=options.account, is_example=options.is_example),
         )
 
 
@@ -90,7 +86,9 @@ def import_run_path(
 def find_version(name: str) -> SuiteVersion:
     """The version of a SUITE@VERSION. Raises AcademyError that lists what there is."""
     suite, version = importing.parse_name(name)
-    found = SuiteVersion.objects.filter(suite__slug=suite, name=version).first()
+    found: SuiteVersion | None = SuiteVersion.objects.filter(
+        suite__slug=suite, name=version
+    ).first()
     if found is not None:
         return found
     known = SuiteVersion.objects.filter(suite__slug=suite).select_related("suite")

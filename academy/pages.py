@@ -130,7 +130,9 @@ def progress_context(run: Run) -> dict[str, Any]:
             "ahead": ahead,
             "is_done": counts["owed"] == 0,
             "errors": list(
-                run.work.filter(state="failed").order_by("pk").values("key", "error", "error_id")[:5]
+                run.work.filter(state="failed")
+                .order_by("pk")
+                .values("key", "error", "error_id")[:5]
             ),
         },
     }
@@ -170,7 +172,7 @@ def run_context(run: Run, user: Any, query: Mapping[str, str]) -> dict[str, Any]
 
 
 def hides_numbers(version: SuiteVersion, user: Any) -> bool:
-    """Whether even the suite value is closed: a sealed version of very few tasks gives keys away."""
+    """Whether even the suite value is closed: very few sealed tasks would give keys away."""
     return version.sealed and version.tasks.count() < 10 and not has_role(user, "curator")
 
 
@@ -227,7 +229,7 @@ def items_context(
     }
 
 
-def _record_ids(run: Run, chosen: ScoringPass | None, outcome: str) -> QuerySet[Score]:
+def _record_ids(run: Run, chosen: ScoringPass | None, outcome: str) -> QuerySet[Score, Any]:
     scores = Score.objects.filter(
         record_id__gte=run.pk << 39,
         record_id__lt=(run.pk + 1) << 39,
@@ -250,9 +252,7 @@ def scores_by_record(
     """The current scores of some records in one mode, main metric first."""
     found: dict[int, list[Score]] = {}
     rows = (
-        Score.objects.filter(
-            record_id__in=record_ids, scoring_pass=chosen, current=True, mode=mode
-        )
+        Score.objects.filter(record_id__in=record_ids, scoring_pass=chosen, current=True, mode=mode)
         .select_related("metric")
         .order_by("record_id", "metric__ordinal", "pk")
     )
@@ -264,10 +264,9 @@ def scores_by_record(
 def view_of(record: InstanceRecord) -> RecordView:
     """A record opened by the form in which it came; the key stays sealed."""
     criteria = list(record.task.criteria.order_by("ordinal"))
-    view: RecordView = registry.format_of(record.run.form).view(
-        raw_record(record), specs.task_spec(record.task, criteria)
+    return registry.open_record(
+        record.run.form, raw_record(record), specs.task_spec(record.task, criteria)
     )
-    return view
 
 
 def steps_context(record: InstanceRecord, query: Mapping[str, str]) -> dict[str, Any]:
@@ -275,9 +274,7 @@ def steps_context(record: InstanceRecord, query: Mapping[str, str]) -> dict[str,
     return transcripts.page(record, view_of(record), query)
 
 
-def record_context(
-    record: InstanceRecord, user: Any, query: Mapping[str, str]
-) -> dict[str, Any]:
+def record_context(record: InstanceRecord, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
     """Everything on a record's page."""
     view = view_of(record)
     chosen = record.run.version.passes.filter(state=ScoringPass.State.PUBLISHED).first()
@@ -339,9 +336,10 @@ def hides_verdicts(record: InstanceRecord, user: Any) -> bool:
     if not has_role(user, "reviewer", "adjudicator"):
         return False
     own = Decision.objects.filter(record=record, person=user)
-    return not own.exists() and not Decision.objects.filter(
-        record=record, source__in=("person", "resolution")
-    ).exists()
+    return (
+        not own.exists()
+        and not Decision.objects.filter(record=record, source__in=("person", "resolution")).exists()
+    )
 
 
 def is_judged(score: Score) -> bool:
@@ -349,19 +347,22 @@ def is_judged(score: Score) -> bool:
     return score.mode == "reference" and score.status == "scored"
 
 
-def criteria_rows(
-    record: InstanceRecord, user: Any, *, hides: bool
-) -> list[dict[str, Any]]:
+def criteria_rows(record: InstanceRecord, user: Any, *, hides: bool) -> list[dict[str, Any]]:
     """The criteria of a record with all decisions on them, newest first; names of people masked."""
     if not shows_criteria(record.run.version, user):
         return []
     decisions: dict[int, list[Decision]] = {}
-    for row in [] if hides else (
-        Decision.objects.filter(record=record, counts=True)
-        .select_related("criterion")
-        .order_by("-pk")
+    for row in (
+        []
+        if hides
+        else (
+            Decision.objects.filter(record=record, counts=True)
+            .select_related("criterion")
+            .order_by("-pk")
+        )
     ):
-        decisions.setdefault(row.criterion_id, []).append(row)
+        if row.criterion_id is not None:
+            decisions.setdefault(row.criterion_id, []).append(row)
     return [
         {"criterion": criterion, "decisions": decisions.get(criterion.pk, [])}
         for criterion in record.task.criteria.order_by("ordinal")

@@ -86,7 +86,7 @@ class RunQuerySet(models.QuerySet[Any]):
     """Runs."""
 
     def visible_to(self, user: Any) -> Self:
-        """Runs that ended on visible versions; open and failed ones for their owners and curators."""
+        """Ended runs on visible versions; open and failed ones for their owners and curators."""
         if sees_drafts(user):
             return self
         return self.filter(version__state__in=("published", "retired")).filter(

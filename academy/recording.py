@@ -54,6 +54,7 @@ CREATE TEMP TABLE staged_records ON COMMIT DROP AS
 SELECT {", ".join(COLUMNS)}, ''::text AS place FROM academy_instancerecord WITH NO DATA
 """
 REPORTED = "record_id, metric, value, correct, line, note"
+LONGEST_METRIC = 200
 STAGE_REPORTED = f"""
 CREATE TEMP TABLE staged_reported ON COMMIT DROP AS
 SELECT {REPORTED} FROM academy_reportedscore WITH NO DATA
@@ -267,7 +268,8 @@ def resolve_version(spec: RunSpec) -> SuiteVersion:
     found = SuiteVersion.objects.filter(**said).select_related("suite")
     versions = list(found.order_by("pk")[:2])
     if len(versions) == 1:
-        return versions[0]
+        found_one: SuiteVersion = versions[0]
+        return found_one
     name = f"{named.slug}@{named.version or '?'}" if named.slug else f"digest {named.digest[:12]}"
     if not versions:
         raise AcademyError(
@@ -440,6 +442,14 @@ def _copy(cursor: Any, statement: str, rows: list[tuple[Any, ...]]) -> None:
 
 
 def _reported_rows(record_id: int, spec: RecordSpec) -> list[tuple[Any, ...]]:
+    for score in spec.reported:
+        if len(score.metric) > LONGEST_METRIC:
+            raise FormatError.at(
+                spec.file,
+                "metric-name",
+                f"a reported metric's name is longer than {LONGEST_METRIC} characters",
+                line=score.line or spec.line,
+            )
     return [
         (record_id, score.metric, score.value, score.correct, score.line, score.note[:300])
         for score in spec.reported
@@ -551,6 +561,7 @@ def _insert(targets: list[_Target]) -> None:
     before = {t.run.pk: InstanceRecord.objects.of_run(t.run.pk).count() for t in targets}
     with connection.cursor() as cursor:
         cursor.execute(INSERT)
+        cursor.execute(INSERT_REPORTED)
         # A caller may record twice in one transaction, at whose end the table would go.
         cursor.execute("DROP TABLE staged_records, staged_reported")
     for target in targets:
@@ -579,9 +590,7 @@ def _close(target: _Target, options: RecordingOptions) -> None:
         )
     run.save(update_fields=["records_expected", "digest", "state", "closed_at"])
     _store_reported(run, spec)
-    auditing.note(
-        "run.import", f"run:{run.pk}", by=options.account, records=run.records_expected
-    )
+    auditing.note("run.import", f"run:{run.pk}", by=options.account, records=run.records_expected)
     scoring.schedule_run(run)
 
 

@@ -1,4 +1,4 @@
-"""Finds the plug-ins: every format in `academy/formats`, every scorer, and whose files these are."""
+"""Finds the plug-ins: every format and scorer, and the format whose files these are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cache
 from types import MappingProxyType
 
 from academy import formats, scorers
+from academy.bundle import RecordView, TaskSpec
 from academy.errors import AcademyError
 from academy.formats.base import Format
 from academy.formats.reading import Files
@@ -58,6 +59,14 @@ def format_of(key: str) -> Format:
     except KeyError:
         known = ", ".join(all_formats())
         raise AcademyError(f"There is no format {key!r}; known are {known}.") from None
+
+
+def open_record(form: str, raw: bytes, task: TaskSpec | None) -> RecordView:
+    """A record in its own form as scorers and pages see it. AcademyError if the form has none."""
+    view = format_of(form).view
+    if view is None:
+        raise AcademyError(f"The format {form!r} has no records of its own.")
+    return view(raw, task)
 
 
 def scorer_of(key: str, mode: Mode) -> Scorer | None:

@@ -248,8 +248,9 @@ def decisions_of(
         .order_by("pk")
     )
     for row in rows:
-        held = found[row.record_id].setdefault(row.criterion.key, (row.criterion_id, []))
-        held[1].append(decided(row))
+        if row.record_id is not None and row.criterion is not None:
+            held = found[row.record_id].setdefault(row.criterion.key, (row.criterion.pk, []))
+            held[1].append(decided(row))
     return found
 
 
@@ -302,12 +303,10 @@ def verdicts_on(
                 continue
             try:
                 verdict = scorer.score(view, task.key, values, grading.params)
-            except Exception as error:  # noqa: BLE001 - a scorer's fault must not stop the others
+            except Exception as error:
                 error_id = uuid.uuid4().hex[:12]
                 logger.exception("scorer error %s on record %s", error_id, record.pk)
-                verdict = Verdict.unscorable(
-                    f"scorer error {error_id}: {type(error).__name__}"
-                )
+                verdict = Verdict.unscorable(f"scorer error {error_id}: {type(error).__name__}")
             scored.append(
                 Scored(
                     record.pk,

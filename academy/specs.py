@@ -93,9 +93,7 @@ def suite_digest(spec: SuiteSpec) -> str:
     )
 
 
-def task_spec(
-    task: Task, criteria: list[Criterion], key: AnswerKey | None = None
-) -> TaskSpec:
+def task_spec(task: Task, criteria: list[Criterion], key: AnswerKey | None = None) -> TaskSpec:
     """A stored task as a plain value; without `key` the truth stays sealed."""
     return TaskSpec(
         external_id=task.external_id,
@@ -162,9 +160,7 @@ def latest_keys_of(task_ids: Sequence[int]) -> dict[int, AnswerKey]:
     return {row.task_id: row for row in rows}
 
 
-def suite_spec(
-    version: SuiteVersion, *, keys: Mapping[int, AnswerKey] | None = None
-) -> SuiteSpec:
+def suite_spec(version: SuiteVersion, *, keys: Mapping[int, AnswerKey] | None = None) -> SuiteSpec:
     """A stored version as a plain value; keys are opened only when they are given."""
     tasks = version.tasks.order_by("ordinal").prefetch_related("criteria", "assets")
     opened = keys or {}

@@ -95,7 +95,8 @@ def sum_up(run: Run, chosen: ScoringPass) -> Summed:
         made = mode_vectors(suite, scores)
         vectors += [(key, mode, vector) for key, vector in made.items()]
         own = fmt.aggregate(
-            with_missing(suite, scores), AggregateContext(suite=suite, mode=mode, attributes=attributes)
+            with_missing(suite, scores),
+            AggregateContext(suite=suite, mode=mode, attributes=attributes),
         )
         results += [(mode, result) for result in fill_in(suite, made, own)]
         for score in scores:
@@ -104,7 +105,12 @@ def sum_up(run: Run, chosen: ScoringPass) -> Summed:
                 f"{score.status} {score.value!r}\n".encode()
             )
     return Summed(
-        run, chosen, tuple(vectors), tuple(results), counts_of(run, suite, vectors), usage_of(run),
+        run,
+        chosen,
+        tuple(vectors),
+        tuple(results),
+        counts_of(run, suite, vectors),
+        usage_of(run),
         hashed.hexdigest(),
     )
 
@@ -218,7 +224,7 @@ def counts_of(
 
 
 def usage_of(run: Run) -> dict[str, Any]:
-    """Total and median of steps, times, tokens and cost, with the share of records carrying them."""
+    """Total and median of steps, times, tokens and cost, with the share that carries them."""
     rows = list(InstanceRecord.objects.of_run(run.pk).order_by("id").values_list(*USAGE))
     usage: dict[str, Any] = {}
     for place, name in enumerate(USAGE):

@@ -56,6 +56,9 @@ def nudge_at(at: datetime) -> None:
 def send_nudge(eta: datetime | None = None) -> None:
     """Send the message. One that gets lost costs seconds, not work: beat sends one every 15."""
     try:
-        drain.apply_async(eta=eta)
+        if eta is None:
+            drain.delay()
+        else:
+            drain.apply_async(eta=eta)
     except OperationalError:
         logger.warning("no broker answers; the work is kept and is done when a worker starts")

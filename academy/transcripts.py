@@ -26,18 +26,14 @@ TITLES = {
 }
 
 
-def page(
-    record: InstanceRecord, view: RecordView, query: Mapping[str, str]
-) -> dict[str, Any]:
+def page(record: InstanceRecord, view: RecordView, query: Mapping[str, str]) -> dict[str, Any]:
     """The steps from `from` on, cut; `step` and `chars` open one text further."""
     events = view.events
     start = _number(query.get("from"), 0, len(events))
     shown = events[start : start + STEPS]
     opened = _number(query.get("step"), -1, 2**31)
     chars = _number(query.get("chars"), WHOLE, 2**31)
-    steps = [
-        step_row(event, limit=chars if event.seq == opened else TEXT) for event in shown
-    ]
+    steps = [step_row(event, limit=chars if event.seq == opened else TEXT) for event in shown]
     end = start + len(shown)
     return {
         "record": record,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -11,28 +11,31 @@ from django.views.decorators.vary import vary_on_headers
 from academy import pages
 from academy.models import InstanceRecord, Run, Suite, SuiteVersion
 from academy.packs import raw_record
+from academy.requests import SiteRequest
 
 PAGE = 50
 
 
 @require_safe
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: SiteRequest) -> HttpResponse:
     """What is here: boards, suites, the newest runs, and whether work is being done."""
     return render(request, "academy/home.html", pages.home_context(request.user))
 
 
 @require_safe
-def suite_list(request: HttpRequest) -> HttpResponse:
+def suite_list(request: SiteRequest) -> HttpResponse:
     """All suites that may be seen."""
     suites = Suite.objects.visible_to(request.user).order_by("slug")
     page = Paginator(suites.prefetch_related("versions"), PAGE).get_page(request.GET.get("page"))
     return render(
-        request, "academy/suite_list.html", {"page": page, "suites": pages.suite_rows(page, request.user)}
+        request,
+        "academy/suite_list.html",
+        {"page": page, "suites": pages.suite_rows(page, request.user)},
     )
 
 
 @require_safe
-def suite_detail(request: HttpRequest, slug: str) -> HttpResponse:
+def suite_detail(request: SiteRequest, slug: str) -> HttpResponse:
     """A suite and its versions."""
     suite = get_object_or_404(Suite.objects.visible_to(request.user), slug=slug)
     versions = suite.versions.visible_to(request.user).order_by("-created_at", "-pk")
@@ -40,7 +43,7 @@ def suite_detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-def version_detail(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def version_detail(request: SiteRequest, slug: str, name: str) -> HttpResponse:
     """A version: its facts, metrics, tasks that may be shown, and runs."""
     version = get_object_or_404(
         SuiteVersion.objects.visible_to(request.user).select_related("suite"),
@@ -57,7 +60,7 @@ def version_detail(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 @require_safe
-def run_list(request: HttpRequest) -> HttpResponse:
+def run_list(request: SiteRequest) -> HttpResponse:
     """The newest runs."""
     runs = (
         Run.objects.visible_to(request.user)
@@ -68,7 +71,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     return render(request, "academy/run_list.html", {"page": page})
 
 
-def visible_run(request: HttpRequest, pk: int) -> Run:
+def visible_run(request: SiteRequest, pk: int) -> Run:
     """The run, if this person may see it; else 404."""
     run: Run = get_object_or_404(
         Run.objects.visible_to(request.user).select_related("entrant", "version__suite"), pk=pk
@@ -78,7 +81,7 @@ def visible_run(request: HttpRequest, pk: int) -> Run:
 
 @require_safe
 @vary_on_headers("HX-Request")
-def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
+def run_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """A run: history, progress, results, findings, items."""
     run = visible_run(request, pk)
     context = pages.run_context(run, request.user, request.GET)
@@ -87,7 +90,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
+def run_progress(request: SiteRequest, pk: int) -> HttpResponse:
     """The part of a run's page that moves; polling ends with status 286 when all is done."""
     run = visible_run(request, pk)
     context = pages.progress_context(run)
@@ -99,7 +102,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     )
 
 
-def visible_record(request: HttpRequest, pk: int) -> InstanceRecord:
+def visible_record(request: SiteRequest, pk: int) -> InstanceRecord:
     """The record, if this person may see it; else 404."""
     record: InstanceRecord = get_object_or_404(
         InstanceRecord.objects.visible_to(request.user).select_related(
@@ -112,13 +115,11 @@ def visible_record(request: HttpRequest, pk: int) -> InstanceRecord:
 
 @require_safe
 @vary_on_headers("HX-Request")
-def record_detail(request: HttpRequest, pk: int) -> HttpResponse:
+def record_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """A record: task, transcript, answer, scores, decisions."""
     record = visible_record(request, pk)
     if request.htmx and "from" in request.GET:
-        return render(
-            request, "academy/_steps.html", pages.steps_context(record, request.GET)
-        )
+        return render(request, "academy/_steps.html", pages.steps_context(record, request.GET))
     return render(
         request,
         "academy/record_detail.html",
@@ -127,7 +128,7 @@ def record_detail(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-def record_raw(request: HttpRequest, pk: int) -> HttpResponse:
+def record_raw(request: SiteRequest, pk: int) -> HttpResponse:
     """The record as it came, as a download; verdicts that came with it open when they do."""
     record = visible_record(request, pk)
     if pages.hides_verdicts(record, request.user):
@@ -139,7 +140,7 @@ def record_raw(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-def health(request: HttpRequest) -> HttpResponse:
+def health(request: SiteRequest) -> HttpResponse:
     """Whether the site and its database answer."""
     Suite.objects.exists()
     return HttpResponse("ok\n", content_type="text/plain")

@@ -20,7 +20,6 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, connections, transaction
 from django.utils import timezone
-from psycopg.types.json import Jsonb
 
 from academy.errors import AcademyError
 from academy.models import Work, WorkerHeartbeat
@@ -35,7 +34,7 @@ MAX_ATTEMPTS = 5
 ENQUEUE = """
 INSERT INTO academy_work (kind, key, payload, run_id, priority, state, attempts, requested,
                           lease_owner, error, error_id, created_at, due_at)
-VALUES (%s, %s, %s, %s, %s, 'ready', 0, 1, '', '', '', clock_timestamp(),
+VALUES (%s, %s, %s::jsonb, %s, %s, 'ready', 0, 1, '', '', '', clock_timestamp(),
         COALESCE(%s, clock_timestamp()))
 ON CONFLICT (key) DO UPDATE SET
     requested = academy_work.requested + 1, payload = EXCLUDED.payload,
@@ -108,11 +107,11 @@ def enqueue(
     """Owe a unit of work, from `due_at` on. The same key again asks for one more execution,
     never two at once."""
     with connection.cursor() as cursor:
-        cursor.execute(ENQUEUE, [kind, key, Jsonb(dict(payload)), run_id, priority, due_at])
+        cursor.execute(ENQUEUE, [kind, key, json.dumps(dict(payload)), run_id, priority, due_at])
 
 
 def follow_versions(kind: str) -> None:
-    """Owe work of this kind, with the payload {"version": id}, whenever a version's numbers move."""
+    """Owe work of this kind, with {"version": id}, whenever a version's numbers move."""
     if kind not in FOLLOWERS:
         FOLLOWERS.append(kind)
 
@@ -143,7 +142,7 @@ def give_up_dead() -> int:
     """Mark work as failed whose workers died too often; gives how many."""
     with connection.cursor() as cursor:
         cursor.execute(GIVE_UP, [MAX_ATTEMPTS])
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 @contextmanager

@@ -1,3 +1,5 @@
 """The admin: curators import suites here and watch what is stored."""
 
+from __future__ import annotations
+
 from academy.admin import runs, suites  # noqa: F401

@@ -75,7 +75,9 @@ def dry_run(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
     sent = form.cleaned_data["upload"]
     try:
         upload = open_stream(sent.name, sent, folder=folder)
-        report = run_import(upload, chosen, ImportOptions(rename=form.cleaned_data["name"], dry_run=True))
+        report = run_import(
+            upload, chosen, ImportOptions(rename=form.cleaned_data["name"], dry_run=True)
+        )
     except AcademyError as error:
         shutil.rmtree(folder, ignore_errors=True)
         problems, total = problems_of(error)
@@ -99,9 +101,7 @@ def dry_run(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
 def run_import(upload: Upload, format_key: str, options: ImportOptions) -> ImportReport:
     """Import an opened upload."""
     fmt = registry.format_of(format_key) if format_key else None
-    report = intake.import_suite_files(
-        upload.files, digest=upload.digest, fmt=fmt, options=options
-    )
+    report = intake.import_suite_files(upload.files, digest=upload.digest, fmt=fmt, options=options)
     return replace(report, files=(*report.files, *upload.left_out))
 
 
@@ -131,9 +131,7 @@ def confirm(request: HttpRequest) -> HttpResponse:
         )
     except AcademyError as error:
         problems, total = problems_of(error)
-        return page(
-            request, SuiteImportForm(), status=422, problems=problems, total=total, step=2
-        )
+        return page(request, SuiteImportForm(), status=422, problems=problems, total=total, step=2)
     shutil.rmtree(folder, ignore_errors=True)
     for suite in report.suites:
         told = f"{suite.suite}@{suite.version} {suite.outcome}: {suite.tasks} tasks, {suite.state}."

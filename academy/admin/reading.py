@@ -9,7 +9,6 @@ from django.http import HttpRequest
 
 from academy.querysets import has_role
 
-
 if TYPE_CHECKING:
     BaseAdmin = admin.ModelAdmin[Any]
 else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -49,7 +47,9 @@ class VersionAdmin(ReadOnlyAdmin):
         """Publish each chosen version, or say why not."""
         for version in queryset.select_related("suite").order_by("pk"):
             try:
-                publishing.publish_version(version, by=request.user, reason="published in the admin")
+                publishing.publish_version(
+                    version, by=request.user, reason="published in the admin"
+                )
             except AcademyError as error:
                 self.message_user(request, str(error), messages.ERROR)
             else:
@@ -85,7 +85,7 @@ class KeyAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> AnswerKey | None:
         """The key, after noting who looks at it."""
-        key: Any = super().get_object(request, object_id, from_field)
+        key: AnswerKey | None = super().get_object(request, object_id, from_field)
         if key is not None:
             auditing.expose(request.user, task=key.task, what="answer key", why="admin")
         return key

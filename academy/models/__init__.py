@@ -1,5 +1,7 @@
 """The core's tables: one module per cluster."""
 
+from __future__ import annotations
+
 from academy.models.audit import AuditEvent, Exposure
 from academy.models.decisions import Decision
 from academy.models.people import ApiToken, Membership, Organization

@@ -165,9 +165,7 @@ class Run(models.Model):
             models.UniqueConstraint(
                 fields=("version", "entrant", "kind", "attempt"), name="one_run_per_attempt"
             ),
-            models.CheckConstraint(
-                condition=Q(id__gte=1, id__lt=2**24), name="run_fits_record_id"
-            ),
+            models.CheckConstraint(condition=Q(id__gte=1, id__lt=2**24), name="run_fits_record_id"),
             models.CheckConstraint(
                 condition=Q(state__in=("open", "closed")) | ~Q(reason=""),
                 name="ended_run_has_reason",
@@ -239,9 +237,7 @@ class InstanceRecord(models.Model):
     """
 
     id = models.BigIntegerField(primary_key=True)
-    run = models.ForeignKey(
-        Run, on_delete=models.CASCADE, related_name="records", db_index=False
-    )
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="records", db_index=False)
     task = models.ForeignKey(
         "academy.Task", on_delete=models.PROTECT, related_name="records", db_index=False
     )
@@ -267,9 +263,7 @@ class InstanceRecord(models.Model):
                 name="record_parts_fit",
             ),
             models.CheckConstraint(
-                condition=Q(
-                    status__in=("answered", "missing", "error", "refused", "over_budget")
-                ),
+                condition=Q(status__in=("answered", "missing", "error", "refused", "over_budget")),
                 name="known_record_status",
             ),
             models.CheckConstraint(

@@ -87,8 +87,7 @@ class Score(models.Model):
                 name="credit_between_0_and_1",
             ),
             models.CheckConstraint(
-                condition=Q(value=None)
-                | Q(value__gt=float("-1e308"), value__lt=float("1e308")),
+                condition=Q(value=None) | Q(value__gt=float("-1e308"), value__lt=float("1e308")),
                 name="score_is_finite",
             ),
         )
@@ -172,9 +171,7 @@ class Summary(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=("run", "scoring_pass"), name="one_summary"),
-        )
+        constraints = (models.UniqueConstraint(fields=("run", "scoring_pass"), name="one_summary"),)
 
     def __str__(self) -> str:
         return f"summary of run {self.run_id}"

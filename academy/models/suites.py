@@ -273,9 +273,7 @@ class TaskAsset(models.Model):
     )
 
     class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=("task", "ref"), name="one_asset_per_ref"),
-        )
+        constraints = (models.UniqueConstraint(fields=("task", "ref"), name="one_asset_per_ref"),)
 
     def __str__(self) -> str:
         return self.ref

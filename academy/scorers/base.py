@@ -13,7 +13,7 @@ from academy.bundle import JSON, NOTHING, RecordView, nothing
 
 
 class Mode(StrEnum):
-    """Which rules are applied: the original's to the last digit, or the ones that close its holes."""
+    """Which rules apply: the original's to the last digit, or the ones that close its holes."""
 
     REFERENCE = "reference"
     STRICT = "strict"

@@ -116,8 +116,12 @@ def tick_text(value: float) -> str:
 
 @register.simple_tag
 def interval(
-    axis: dict[str, Any], low: float | None, point: float | None, high: float | None,
-    label: str, quiet: bool = False,
+    axis: dict[str, Any],
+    low: float | None,
+    point: float | None,
+    high: float | None,
+    label: str,
+    quiet: bool = False,
 ) -> SafeString:
     """A score with its interval on the column's axis; the label says the same in words."""
     if point is None:
@@ -134,7 +138,9 @@ def interval(
     band = ""
     if low is not None and high is not None:
         width = max(2.0, place(high) - place(low))
-        band = f'<rect class="band" x="{place(low):.1f}" y="7" width="{width:.1f}" height="8" rx="4"/>'
+        band = (
+            f'<rect class="band" x="{place(low):.1f}" y="7" width="{width:.1f}" height="8" rx="4"/>'
+        )
     return format_html(
         '<svg class="fig iv{}" viewBox="0 0 {} 22" role="img" aria-label="{}">{}'
         '<circle class="pt" cx="{}" cy="11" r="4.5"/></svg>',
@@ -161,9 +167,9 @@ def dash(value: Any) -> Any:
 
 
 @register.filter
-def milliseconds(value: float | None) -> str:
+def milliseconds(value: Any) -> str:
     """A time span in the unit a reader would choose."""
-    if value is None or isinstance(value, str):
+    if not isinstance(value, int | float):
         return "–"
     seconds = value / 1000
     if seconds < 1:
@@ -174,18 +180,18 @@ def milliseconds(value: float | None) -> str:
 
 
 @register.filter
-def dollars(micros: float | None) -> str:
+def dollars(micros: Any) -> str:
     """Millionths of a US dollar as money."""
-    if micros is None or isinstance(micros, str):
+    if not isinstance(micros, int | float):
         return "–"
     value = micros / 1e6
     return f"${value:,.2f}" if value >= 0.01 or value == 0 else f"${value:.4f}"
 
 
 @register.filter
-def count(value: float | None) -> str:
+def count(value: Any) -> str:
     """A large number in thousands or millions."""
-    if value is None or isinstance(value, str):
+    if not isinstance(value, int | float):
         return "–"
     if value < 10_000:
         return f"{value:,.0f}"
@@ -193,9 +199,9 @@ def count(value: float | None) -> str:
 
 
 @register.filter
-def number(value: float | None) -> str:
+def number(value: Any) -> str:
     """A number with up to four significant decimals and a true minus."""
-    if value is None or isinstance(value, str):
+    if not isinstance(value, int | float):
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -207,7 +213,7 @@ def number(value: float | None) -> str:
 @register.simple_tag
 def metric_value(value: Any, kind: str, unit: str, low: Any = None, high: Any = None) -> str:
     """A value of a metric with its unit; shares of 0..1 as per cent."""
-    if value is None or isinstance(value, str):
+    if not isinstance(value, int | float):
         return "–"
     if kind in ("pass", "graded") and (low, high) in ((0.0, 1.0), (None, None)):
         return f"{value * 100:.1f} %"

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a check may need besides its case: the format's data folder and the whole oracle file."""
+    """What a check may need besides its case: the data folder and the whole oracle file."""
 
     folder: Path
     oracle: Mapping[str, Any]

@@ -19,9 +19,7 @@ class Command(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Django's own --version gives way to the version of the suite."""
-        return super().create_parser(
-            prog_name, subcommand, conflict_handler="resolve", **kwargs
-        )
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The path, the version it was run on, and how to import it."""

@@ -1,4 +1,4 @@
-"""manage.py import_suite PATH [--as SUITE@VERSION] [--format F] [--dry-run] [--publish] [--json]."""
+"""manage.py import_suite: the suites of a file, folder or zip become rows."""
 
 from __future__ import annotations
 
@@ -49,5 +49,3 @@ def lines(report: ImportReport) -> list[str]:
         f"{suite.note or suite.state}"
         for suite in report.suites
     ]
-
-
