@@ -217,6 +217,7 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     except KeyboardInterrupt:
+        sys.stderr.write("Stopped before it was ready.\n")
         return 130
 
 
