@@ -12,7 +12,17 @@ from typing import Any
 from django.db import transaction
 from django.utils.text import slugify
 
-from academy import auditing, blobs, passes, publishing, registry, specs
+from academy import (
+    auditing,
+    blobs,
+    passes,
+    planning,
+    publishing,
+    rasterising,
+    registry,
+    specs,
+    tasks,
+)
 from academy.bundle import FileReport, SuiteSpec, SuiteUpload, TaskSpec
 from academy.canonical import digest
 from academy.errors import AcademyError, Problem
@@ -205,7 +215,9 @@ def _store(
     if known is not None and spec.mode == "collection" and known.frozen_at is None:
         return _extend(known, spec, files)
     if known is not None:
-        return _unchanged(known, spec, content, options)
+        outcome = _unchanged(known, spec, content, options)
+        added = planning.keep_companions(known, spec, upload, files)
+        return replace(outcome, outcome="extended", note=_added(added)) if added else outcome
     version = SuiteVersion(
         suite=suite,
         name=spec.version,
@@ -225,10 +237,16 @@ def _store(
     _store_metrics(version, spec)
     _store_tasks(version, spec.tasks, first_ordinal=0, files=files)
     _store_files(version, spec, upload, files)
+    owe_copies(version)
+    planning.store_plans(version, spec)
     passes.open_first_pass(version)
     auditing.note("suite.import", f"version:{version.pk}", by=options.by, reason=options.reason)
     note = _publish(version, options) if options.publish else ""
     return _outcome(version, spec, "created", content, len(spec.tasks), note)
+
+
+def _added(paths: Sequence[str]) -> str:
+    return f"{len(paths)} documents added beside the tasks: {', '.join(paths[:5])}"
 
 
 def _publish(version: SuiteVersion, options: ImportOptions) -> str:
@@ -340,6 +358,7 @@ def _extend(known: SuiteVersion, spec: SuiteSpec, files: Files) -> SuiteOutcome:
             _store_metric(known, ordinal, metric)
             ordinal += 1
     _store_tasks(known, new, first_ordinal=len(stored), files=files)
+    owe_copies(known)
     if new:
         known.digest = digest(
             list(known.tasks.order_by("ordinal").values_list("digest", flat=True))
@@ -426,6 +445,12 @@ def _store_tasks(
     Asset.objects.bulk_create(
         [asset_row(row, asset, files) for row, spec in pairs for asset in spec.assets]
     )
+
+
+def owe_copies(version: SuiteVersion) -> None:
+    """Ask the workers for raster copies of the drawings that came along."""
+    if rasterising.owe_copies(version):
+        tasks.nudge()
 
 
 def first_key(task: Task, content: Any) -> AnswerKey:

@@ -12,7 +12,7 @@ from academy.errors import AcademyError
 from academy.formats.base import Format
 from academy.formats.reading import Files
 from academy.importing import ImportOptions, ImportReport
-from academy.models import SuiteVersion
+from academy.models import Run, SuiteVersion
 from academy.recording import RecordingOptions, RecordingReport
 from academy.uploads import open_upload
 
@@ -94,3 +94,12 @@ def find_version(name: str) -> SuiteVersion:
     known = SuiteVersion.objects.filter(suite__slug=suite).select_related("suite")
     listed = ", ".join(str(row) for row in known.order_by("pk")) or "none of this suite"
     raise AcademyError(f"There is no {name}; known versions: {listed}.")
+
+
+def find_run(number: int) -> Run:
+    """The run of that number. Raises AcademyError when there is none."""
+    runs = Run.objects.select_related("entrant", "version__suite")
+    found: Run | None = runs.filter(pk=number).first()
+    if found is None:
+        raise AcademyError(f"There is no run {number}.")
+    return found

@@ -1,0 +1,76 @@
+"""Which stored version a run names, and which entrant enters it."""
+
+from __future__ import annotations
+
+from django.utils.text import slugify
+
+from academy.bundle import EntrantSpec, RunSpec
+from academy.errors import AcademyError
+from academy.fitting import as_plain, fitting
+from academy.models import (
+    Entrant,
+    EntrantAlias,
+    SuiteVersion,
+)
+
+
+def resolve_version(spec: RunSpec) -> SuiteVersion:
+    """The stored version that a run names. Raises AcademyError when there is none or several."""
+    named = spec.suite
+    parts = {
+        "suite__slug": slugify(named.slug),
+        "name": named.version,
+        "digest": named.digest,
+    }
+    said = {name: part for name, part in parts.items() if part}
+    if not said.keys() & {"suite__slug", "digest"}:
+        raise AcademyError("The run names no suite; name the version it was run on.")
+    found = SuiteVersion.objects.filter(**said).select_related("suite")
+    if named.digest and not found.exists():
+        # A suite may have a hash of its own, by which uploads of its format name it.
+        del said["digest"]
+        found = SuiteVersion.objects.filter(**said, attributes__suite_hash=named.digest)
+    versions = list(found.order_by("pk")[:2])
+    if len(versions) == 1:
+        found_one: SuiteVersion = versions[0]
+        return found_one
+    name = f"{named.slug}@{named.version or '?'}" if named.slug else f"digest {named.digest[:12]}"
+    if not versions:
+        raise AcademyError(
+            f"The run names the suite {name}, which is not here. "
+            "Import the suite first, or name the version it was run on."
+        )
+    raise AcademyError(f"The run names {name}, and there are several; name one version.")
+
+
+def find_entrant(spec: EntrantSpec, *, slug: str = "", is_example: bool = False) -> Entrant:
+    """The entrant of a run by slug, name or alias; a new one is made when there is none."""
+    wanted = slug or slugify(spec.name)[:100]
+    if not wanted:
+        raise AcademyError("The run names no entrant; say which with --entrant SLUG.")
+    found = Entrant.objects.filter(slug=wanted).first()
+    if found is None:
+        alias = EntrantAlias.objects.filter(name=spec.name).select_related("entrant").first()
+        found = alias.entrant if alias and not slug else None
+    if found is not None:
+        return found
+    if slugify(wanted) != wanted:
+        raise AcademyError(f"{wanted!r} is no slug: lower-case letters, digits, - and _ only.")
+    made = Entrant(
+        slug=wanted,
+        name=spec.name or wanted,
+        model=spec.model,
+        developer=spec.developer,
+        harness=spec.harness,
+        settings=as_plain(spec.settings),
+        is_example=is_example,
+    )
+    fitting(made, "The entrant of the run").save()
+    names = {spec.name, *spec.aliases} - {""}
+    EntrantAlias.objects.bulk_create(
+        [
+            fitting(EntrantAlias(entrant=made, name=name), "An alias of the entrant")
+            for name in sorted(names)
+        ]
+    )
+    return made

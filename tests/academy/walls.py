@@ -1,0 +1,316 @@
+"""A small world with secrets in it, every address of the site, and everybody who may ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+from django.apps import apps
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import Model
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RoutePattern
+
+from academy import publishing
+from academy.models import AnswerKey, Organization, Run, SuiteVersion, TaskAsset
+from adjudication.models import Queue, Seat
+from leaderboard.models import Board, Snapshot
+from tests import factories as make
+
+# Each secret is planted in one kind of place; the value stands for a key's number.
+KEY = "canary-kestrel"
+KEY_VALUE = 731946.25
+NOTES = "canary-notes-heron"
+HOLDOUT = "canary-holdout-osprey"
+DRAFT = "canary-draft-merlin"
+VALUE = re.compile(r"731[,.   _]?946")
+
+ROLES = ("entrant", "reviewer", "adjudicator", "auditor", "curator")
+PEOPLE = ("anonymous", "stranger", "clerk", "seated", *ROLES)
+KNOWS: Mapping[str, frozenset[str]] = {
+    "curator": frozenset({"key", "holdout", "draft", "notes"}),
+    "auditor": frozenset({"draft"}),
+    "seated": frozenset({"notes"}),
+}
+
+
+@dataclass(slots=True)
+class World:
+    """What the walls stand around. `salts` are those of every answer key."""
+
+    sealed: SuiteVersion
+    rubrics: SuiteVersion
+    draft: SuiteVersion
+    sealed_run: Run
+    rubric_run: Run
+    open_run: Run
+    draft_run: Run
+    people: dict[str, Any] = field(default_factory=dict)
+    salts: tuple[str, ...] = ()
+
+    def client(self, who: str) -> Client:
+        """A browser of one of the people."""
+        client = Client(raise_request_exception=False)
+        if who != "anonymous":
+            client.force_login(self.people[who])
+        return client
+
+
+def sealed_files() -> dict[str, Any]:
+    """A ranked suite of twelve tasks whose keys, raters and source files hold the secret."""
+    contents = make.sealed_files(12, slug="walls")
+    contents["drawing.svg"] = (
+        b"<svg xmlns='http://www.w3.org/2000/svg' width='40' height='30'>"
+        b"<rect width='20' height='10' fill='#888'/></svg>"
+    )
+    for path, document in contents.items():
+        if path.startswith("keys/"):
+            document["quantities"][0]["value"] = KEY_VALUE
+            document["quantities"][0]["raters"] = [
+                {"by": f"{KEY}-one", "value": KEY_VALUE},
+                {"by": f"{KEY}-two", "value": KEY_VALUE},
+            ]
+            document["validatedBy"] = KEY
+            document["scoringNotes"] = KEY
+        elif path.endswith(".task.json"):
+            document["planset"]["assetRef"] = "drawing.svg"
+            document["planset"]["assetHash"] = make.sha256(contents["drawing.svg"])
+    return contents
+
+
+def draft_files() -> dict[str, Any]:
+    """A suite that nobody has published, with the secret in what its tasks say."""
+    tasks = [
+        make.takeoff_task(f"t-{place}", slug="unpublished", title=DRAFT, prompt=DRAFT)
+        for place in range(2)
+    ]
+    return make.takeoff_files(tasks, slug="unpublished", title=DRAFT, description=DRAFT)
+
+
+def rubric_files() -> dict[str, Any]:
+    """Rubric tasks with notes for graders."""
+    tasks = [make.rubric_task(f"q-{place}", _world_notes=NOTES) for place in range(3)]
+    return {make.rubrics.BUCKET: tasks}
+
+
+def build() -> World:
+    """Import, run and score everything, and let one reviewer take a seat."""
+    sealed = make.version_of(make.import_files(sealed_files()))
+    for task in sealed.tasks.order_by("-ordinal")[:2]:
+        task.holdout, task.prompt, task.title = True, HOLDOUT, HOLDOUT
+        task.save()
+    publishing.publish_version(sealed, reason="ready")
+    rubrics = make.version_of(make.import_files(rubric_files(), rename=("notes", "1"), publish=True))
+    draft = make.version_of(make.import_files(draft_files()))
+    world = World(
+        sealed=sealed,
+        rubrics=rubrics,
+        draft=draft,
+        sealed_run=make.takeoff_run(sealed, name="Sealed entrant"),
+        rubric_run=make.run_of(
+            make.record_files(
+                make.line_run(make.judged("q-0", True, True), make.judged("q-1")), rubrics
+            )
+        ),
+        open_run=make.run_of(
+            make.record_files(
+                make.line_run(
+                    make.judged("q-0"), entrant={"name": "Unfinished"}, run_id="o-1", closed=False
+                ),
+                rubrics,
+            )
+        ),
+        draft_run=make.takeoff_run(draft, name="Early entrant"),
+    )
+    organization = Organization.objects.create(slug="entering", name="Entering")
+    for run in Run.objects.select_related("entrant"):
+        run.entrant.organization = organization
+        run.entrant.save()
+    world.people = {
+        "stranger": make.person("stranger"),
+        "clerk": make.person("clerk", is_staff=True),
+        "seated": make.person("seated", "reviewer"),
+        **{role: make.person(role, role) for role in ROLES if role != "entrant"},
+        "entrant": make.person("entrant", "entrant", organization=organization),
+    }
+    make.score_all()
+    take_a_seat(world)
+    world.salts = tuple(AnswerKey.objects.values_list("salt", flat=True))
+    return world
+
+
+def take_a_seat(world: World) -> None:
+    """Let one reviewer claim an item, as they do by the button."""
+    client = world.client("seated")
+    for queue in Queue.objects.filter(version=world.rubrics):
+        client.post(f"/review/queues/{queue.pk}/claim/")
+
+
+def secrets_in(text: str, world: World) -> set[str]:
+    """The secrets that a text gives away."""
+    found = {
+        name
+        for name, secret in (
+            ("key", KEY),
+            ("notes", NOTES),
+            ("holdout", HOLDOUT),
+            ("draft", DRAFT),
+        )
+        if secret in text
+    }
+    if VALUE.search(text):
+        found.add("key")
+    if any(salt in text for salt in world.salts):
+        found.add("salt")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One address of the site, as its pattern is written; `view` names it in messages."""
+
+    pattern: str
+    view: str
+
+
+@cache
+def routes() -> tuple[Route, ...]:
+    """Every address that the site answers at."""
+    return tuple(walk(get_resolver().url_patterns, "", ""))
+
+
+def walk(patterns: Iterable[Any], before: str, space: str) -> Iterator[Route]:
+    """The addresses below some patterns."""
+    for entry in patterns:
+        if not isinstance(entry.pattern, RoutePattern):
+            # Django's own catch-all pages and the list of an app's models.
+            written = f"{before}{REGEX}{entry.pattern}"
+        else:
+            written = f"{before}{entry.pattern}"
+        if isinstance(entry, URLResolver):
+            yield from walk(entry.url_patterns, written, entry.namespace or space)
+        elif isinstance(entry, URLPattern):
+            yield Route(written, f"{space}:{entry.name}")
+
+
+REGEX = "regex "
+Filled = list[dict[str, Any]]
+
+
+def rows(model: type[Model], *names: str, most: int = 4) -> Filled:
+    """Arguments from real rows, the first and the last of them."""
+    fields = {name: name.rpartition("__")[2] for name in names}
+    found = list(model._default_manager.order_by("pk").values(*names))  # type: ignore[attr-defined]
+    chosen = found if len(found) <= most else [*found[: most // 2], *found[-(most - most // 2) :]]
+    return [{fields[name]: value for name, value in row.items()} for row in chosen]
+
+
+def of_versions() -> Filled:
+    return [
+        {"slug": version.suite.slug, "name": version.name}
+        for version in SuiteVersion.objects.select_related("suite").order_by("pk")
+    ]
+
+
+def of_snapshots() -> Filled:
+    return [
+        {"slug": row.board.slug, "number": row.number}
+        for row in Snapshot.objects.select_related("board").order_by("pk")
+    ]
+
+
+def of_passes() -> Filled:
+    return [
+        {**named, "number": number} for named in of_versions() for number in (1,)
+    ]
+
+
+def of_rows(label: str) -> Callable[[], Filled]:
+    return lambda: rows(apps.get_model(label), "pk")
+
+
+# The longest beginning of an address that is listed here says where its arguments come from.
+ARGUMENTS: dict[str, Callable[[], Filled]] = {
+    "suites/<slug:slug>/": lambda: rows(apps.get_model("academy.Suite"), "slug"),
+    "suites/<slug:slug>/<str:name>/": of_versions,
+    "suites/<slug:slug>/<str:name>/passes/<int:number>/": of_passes,
+    "runs/<int:pk>/": lambda: rows(Run, "pk", most=9),
+    "records/<int:pk>/": lambda: rows(apps.get_model("academy.InstanceRecord"), "pk", most=6),
+    "assets/<int:pk>": lambda: rows(TaskAsset, "pk"),
+    "boards/<slug:slug>/": lambda: rows(Board, "slug", most=9),
+    "boards/<slug:slug>/snapshots/<int:number>/": of_snapshots,
+    "review/queues/<int:pk>/": lambda: rows(Queue, "pk"),
+    "review/seats/<int:pk>/": lambda: rows(Seat, "pk", most=6),
+    "review/items/<int:pk>/": of_rows("adjudication.ReviewItem"),
+    "admin/r/<path:content_type_id>/<path:object_id>/": lambda: [
+        {
+            "content_type_id": ContentType.objects.get_for_model(Run).pk,
+            "object_id": Run.objects.order_by("pk").values_list("pk", flat=True)[0],
+        }
+    ],
+}
+# What pages read from the query, by the beginning of the address.
+QUERIES: dict[str, tuple[str, ...]] = {
+    "suites/": ("?page=1", "?page=2", "?q=t-1"),
+    "runs/": ("?page=1", "?outcome=failed", "?outcome=waiting", "?after=1", "?q=e"),
+    "runs/<int:pk>/": ("?outcome=failed", "?outcome=unscorable", "?after=1"),
+    "records/<int:pk>/": ("?from=0", "?from=1&step=1&chars=99999"),
+    "boards/<slug:slug>/": ("?raw=1", "?slice=competency%3Darea-takeoff", "?sort=score"),
+    "admin/": ("?q=t-1", "?o=1"),
+}
+ARGUMENT = re.compile(r"<(?:(\w+):)?(\w+)>")
+
+
+def model_of_admin(pattern: str) -> type[Model] | None:
+    """The model whose pages an address of the admin belongs to."""
+    parts = pattern.split("/")
+    if len(parts) > 2 and parts[0] == "admin":
+        try:
+            return apps.get_model(parts[1], parts[2])
+        except LookupError:
+            return None
+    return None
+
+
+def of_admin(model: type[Model]) -> Filled:
+    """Rows of a model for its pages in the admin; a table may be empty."""
+    found = [row["pk"] for row in rows(model, "pk", most=3)]
+    return [{"object_id": pk, "id": pk} for pk in found or [0]]
+
+
+def longest(table: Mapping[str, Any], pattern: str) -> Any:
+    """The entry of the longest listed beginning of an address."""
+    matching = [start for start in table if pattern.startswith(start)]
+    return table[max(matching, key=len)] if matching else None
+
+
+def paths_of(route: Route) -> list[str]:
+    """Real addresses of a route. Raises LookupError when nothing says how to fill it."""
+    pattern = route.pattern
+    if REGEX in pattern:
+        return ["/admin/academy/", "/admin/nobody-knows/"]
+    wanted = {name for _kind, name in ARGUMENT.findall(pattern)}
+    if not wanted:
+        return [f"/{pattern}"]
+    source = longest(ARGUMENTS, pattern)
+    if source is None and (model := model_of_admin(pattern)) is not None:
+        source = partial(of_admin, model)
+    given = source() if source is not None else []
+    lacking = wanted - set(given[0] if given else ())
+    if lacking:
+        raise LookupError(
+            f"{pattern} ({route.view}): nothing in walls.ARGUMENTS fills {sorted(lacking)}"
+        )
+    return [
+        "/" + ARGUMENT.sub(lambda found, row=row: str(row[found[2]]), pattern)  # type: ignore[misc]
+        for row in given
+    ]
+
+
+def variants_of(route: Route) -> tuple[str, ...]:
+    """The queries by which an address is asked."""
+    return ("", *(longest(QUERIES, route.pattern) or ()))
