@@ -112,9 +112,9 @@ def add_items(queue: Queue, records: Iterable[int], because: str, probability: f
 def close_needless(queue: Queue, needed: set[int]) -> None:
     """Close open items that nobody holds or has decided and that need nobody any more."""
     idle = queue.items.filter(state=ReviewItem.State.OPEN).exclude(record_id__in=needed)
-    idle.exclude(seats__state__in=(Seat.State.HELD, Seat.State.PENDING, Seat.State.SUBMITTED)).update(
-        state=ReviewItem.State.CLOSED
-    )
+    idle.exclude(
+        seats__state__in=(Seat.State.HELD, Seat.State.PENDING, Seat.State.SUBMITTED)
+    ).update(state=ReviewItem.State.CLOSED)
     queue.items.filter(state=ReviewItem.State.CLOSED, record_id__in=needed).update(
         state=ReviewItem.State.OPEN
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db.models import Count, Q
@@ -18,7 +18,7 @@ from adjudication import claiming, deciding, forms
 from adjudication.masking import Mask
 from adjudication.models import Draft, Queue, ReviewItem, Seat
 
-
+IN = (Seat.State.PENDING, Seat.State.SUBMITTED)
 SKIP_REASONS = (
     "Not my field",
     "Evidence does not load",
@@ -43,7 +43,9 @@ def queue_rows(user: Any) -> list[dict[str, Any]]:
             ),
             mine=Count(
                 "items__seats",
-                filter=Q(items__seats__holder=user, items__seats__state__in=("pending", "submitted")),
+                filter=Q(
+                    items__seats__holder=user, items__seats__state__in=("pending", "submitted")
+                ),
                 distinct=True,
             ),
         )
@@ -56,7 +58,7 @@ def queues_context(user: Any) -> dict[str, Any]:
     """The page of queues, with the seat to resume."""
     seat = claiming.current_seat(user)
     recent = (
-        Seat.objects.filter(holder=user, state__in=("pending", "submitted"))
+        Seat.objects.filter(holder=user, state__in=IN)
         .select_related("item__record__task", "item__queue")
         .order_by("-submitted_at", "-pk")[:10]
     )
@@ -65,14 +67,15 @@ def queues_context(user: Any) -> dict[str, Any]:
         "seat": seat,
         "draft": draft_of(seat, user) if seat else None,
         "recent": recent,
+        "undoable": undoable_seat(user),
         "may_review": has_role(user, "reviewer", "adjudicator"),
         "now": timezone.now(),
     }
 
 
 def draft_of(seat: Seat, user: Any) -> Draft | None:
-    """What this person typed at the item so far."""
-    found: Draft | None = Draft.objects.filter(item=seat.item, user=user).first()
+    """What this person typed at the item so far; None while that is nothing."""
+    found: Draft | None = Draft.objects.filter(item=seat.item, user=user, revision__gt=0).first()
     return found
 
 
@@ -81,7 +84,18 @@ def mask_of(record: InstanceRecord) -> Mask:
     entrant = record.run.entrant
     names = [entrant.name, entrant.model, entrant.developer, entrant.harness, entrant.slug]
     names += entrant.aliases.values_list("name", flat=True)
+    # A model often introduces itself without the provider that stands before it.
+    names.append(entrant.model.rpartition("/")[2])
     return Mask.of(names)
+
+
+def texts_of(task: Any, answer: str, view: RecordView) -> Iterator[str]:
+    """All that is shown of a record with its names masked."""
+    yield from (task.title, task.prompt, answer)
+    for event in view.events:
+        yield from (event.title, event.tool, event.text)
+        if event.data is not None:
+            yield foreign.as_text(event.data)
 
 
 def sealed_parts(seat: Seat, task: TaskSpec, user: Any) -> Mapping[str, Any]:
@@ -94,7 +108,10 @@ def sealed_parts(seat: Seat, task: TaskSpec, user: Any) -> Mapping[str, Any]:
         for name, value in fmt.rater_view(task).items()
         if value and (name in needed or not needed)
     }
-    if shown and not Exposure.objects.filter(user=user, task=record.task, why=f"seat:{seat.pk}").exists():
+    if (
+        shown
+        and not Exposure.objects.filter(user=user, task=record.task, why=f"seat:{seat.pk}").exists()
+    ):
         auditing.expose(
             user, task=record.task, what=", ".join(sorted(shown)), why=f"seat:{seat.pk}"
         )
@@ -114,50 +131,82 @@ def opened(seat: Seat) -> tuple[InstanceRecord, TaskSpec, RecordView]:
     return record, task, view
 
 
-def bench_context(
-    seat: Seat,
-    user: Any,
-    query: Mapping[str, str],
-    *,
-    content: Mapping[str, Any] | None = None,
-    problems: Mapping[str, str] | None = None,
-    undoable: Seat | None = None,
-) -> dict[str, Any]:
-    """Everything on the bench of one seat: evidence at the left, criteria at the right."""
-    record, task, view = opened(seat)
-    mask = mask_of(record)
-    draft = draft_of(seat, user)
-    stored = content if content is not None else (draft.content if draft else {})
-    criteria = deciding.criteria_of(seat.item)
-    answer = foreign.as_text(view.answer)
-    texts = [task.prompt, answer, *(event.text for event in view.events)]
-    queue = seat.item.queue
-    done = queue.items.exclude(state__in=("open", "closed")).count()
+def steps_context(seat: Seat, query: Mapping[str, str]) -> dict[str, Any]:
+    """One page of the transcript under review, masked."""
+    record, _task, view = opened(seat)
     return {
         **transcripts.page(record, view, query),
         "steps_url": reverse("adjudication:seat", args=[seat.pk]),
+        "mask": mask_of(record),
+    }
+
+
+def form_context(
+    seat: Seat,
+    user: Any,
+    *,
+    content: Mapping[str, Any] | None = None,
+    problems: Mapping[str, str] | None = None,
+    revision: int | None = None,
+) -> dict[str, Any]:
+    """The questions with what was answered: what was just sent, else the draft.
+
+    `revision` is that of the draft from which the window started, when it came from a form.
+    """
+    draft = draft_of(seat, user)
+    stored = content if content is not None else (draft.content if draft else {})
+    criteria = deciding.criteria_of(seat.item)
+    newest = draft.revision if draft else 0
+    return {
         "seat": seat,
         "item": seat.item,
-        "queue": queue,
-        "record": record,
-        "task": record.task,
-        "mask": mask,
-        "masked": sum(mask.count(text) for text in texts),
-        "answer": answer,
-        "sealed": sealed_parts(seat, task, user),
+        "queue": seat.item.queue,
+        "mask": mask_of(seat.item.record),
         "fields": forms.fields(criteria, stored, problems or {}),
         "answered": sum(1 for c in criteria if stored.get(c.key, {}).get("state")),
         "problems": problems or {},
         "draft": draft,
-        "revision": draft.revision if draft else 0,
-        "guideline": queue.guidelines.order_by("-revision").first(),
-        "done": done,
-        "total": queue.items.exclude(state="closed").count(),
+        "revision": newest if revision is None else revision,
+        "is_stale": revision is not None and revision < newest,
         "is_mine": seat.holder_id == user.pk and seat.state == Seat.State.HELD,
-        "undoable": undoable if undoable is not None else undoable_seat(user),
+        "guideline": seat.item.queue.guidelines.order_by("-revision").first(),
         "confidences": forms.CONFIDENCES,
         "skip_reasons": SKIP_REASONS,
         "now": timezone.now(),
+    }
+
+
+def bench_context(seat: Seat, user: Any, query: Mapping[str, str], **sent: Any) -> dict[str, Any]:
+    """Everything on the bench of a held seat: evidence at the left, criteria at the right."""
+    record, task, view = opened(seat)
+    answer = foreign.as_text(view.answer)
+    queue = seat.item.queue
+    form = form_context(seat, user, **sent)
+    mask = form["mask"]
+    return {
+        **transcripts.page(record, view, query),
+        **form,
+        "steps_url": reverse("adjudication:seat", args=[seat.pk]),
+        "record": record,
+        "task": record.task,
+        "masked": sum(mask.count(text) for text in texts_of(record.task, answer, view)),
+        "answer": answer,
+        "sealed": sealed_parts(seat, task, user),
+        "done": queue.items.exclude(state__in=("open", "closed")).count(),
+        "total": queue.items.exclude(state="closed").count(),
+        "undoable": undoable_seat(user),
+    }
+
+
+def lost_context(seat: Seat, user: Any, **sent: Any) -> dict[str, Any]:
+    """A seat whose lease went: one's own words, and what became of the item."""
+    is_open = seat.item.state == ReviewItem.State.OPEN
+    skipped = seat.item.skips.filter(user=user).exists()
+    return {
+        **form_context(seat, user, **sent),
+        "is_decided": not is_open,
+        "is_skipped": skipped,
+        "is_free": is_open and not skipped and seat.state == Seat.State.FREE,
     }
 
 
@@ -201,7 +250,9 @@ def outcome_context(seat: Seat, user: Any) -> dict[str, Any]:
         "queue": item.queue,
         "record": item.record,
         "rows": rows,
-        "undoable": undoable_seat(user),
+        "shows_record": seat.state == Seat.State.SUBMITTED
+        and InstanceRecord.objects.visible_to(user).filter(pk=item.record_id).exists(),
+        "others_missing": item.state == ReviewItem.State.OPEN,
         "now": timezone.now(),
     }
 

@@ -46,6 +46,8 @@ def save_draft(
     """
     now = at or timezone.now()
     with transaction.atomic():
+        # Before the draft, as in `submit`: two orders of locks would wait for each other.
+        claiming.renew(seat, user=user, at=now)
         draft, _created = Draft.objects.get_or_create(
             item=seat.item, user=user, defaults={"saved_at": now, "content": {}}
         )
@@ -55,7 +57,6 @@ def save_draft(
         draft.refresh_from_db()
         if not moved:
             return draft if draft.content == dict(content) else Stale(draft)
-        claiming.renew(seat, user=user, at=now)
     return draft
 
 
@@ -139,9 +140,7 @@ def submit_again(
         return Submitted(is_extra=False, final_at=own.final_at)
     kept = ExtraVerdict.objects.filter(item=seat.item, user=user, verdicts=plain(verdicts))
     if not kept.exists():
-        ExtraVerdict.objects.create(
-            item=seat.item, user=user, verdicts=plain(verdicts), sent_at=at
-        )
+        ExtraVerdict.objects.create(item=seat.item, user=user, verdicts=plain(verdicts), sent_at=at)
     return Submitted(is_extra=True, final_at=None)
 
 
@@ -225,9 +224,9 @@ def finalise(seat_id: int, *, at: datetime | None = None) -> bool:
     False when the submission was undone or is still within its window.
     """
     now = at or timezone.now()
-    moved = Seat.objects.filter(
-        pk=seat_id, state=Seat.State.PENDING, final_at__lte=now
-    ).update(state=Seat.State.SUBMITTED)
+    moved = Seat.objects.filter(pk=seat_id, state=Seat.State.PENDING, final_at__lte=now).update(
+        state=Seat.State.SUBMITTED
+    )
     if not moved:
         return False
     seat = Seat.objects.select_related("item__queue").get(pk=seat_id)
@@ -271,6 +270,7 @@ def record_seat(item: ReviewItem, seat: Seat) -> None:
         source="person",
         person=seat.holder,
         seat=seat.pk,
+        probability=item.probability,
         at=seat.submitted_at,
     )
     auditing.note("review.decide", f"record:{item.record_id}", by=seat.holder, seat=seat.pk)

@@ -61,8 +61,8 @@ def anchor_of(criterion: Criterion, number: int, low: int) -> str:
 
 
 def words_of(text: str) -> str:
-    """Typed text as it can be stored: the database has no place for NUL."""
-    return text.replace("\x00", "\ufffd")
+    """Typed text as it can be stored: one kind of line end, and no NUL, which has no place."""
+    return text.replace("\r\n", "\n").replace("\x00", "\ufffd")
 
 
 def read(criteria: Sequence[Criterion], data: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -26,9 +26,7 @@ class Mask:
             r"[-_\s]*".join(re.escape(word) for word in re.split(r"[-_\s]+", name))
             for name in reversed(kept)
         ]
-        return cls(
-            re.compile(rf"(?<![^\W_])(?:{'|'.join(parts)})(?![^\W_])", re.IGNORECASE)
-        )
+        return cls(re.compile(rf"(?<![^\W_])(?:{'|'.join(parts)})(?![^\W_])", re.IGNORECASE))
 
     def pieces(self, text: str) -> Iterator[tuple[bool, str]]:
         """The text in pieces; True stands for a hidden name."""

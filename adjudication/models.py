@@ -161,9 +161,7 @@ class Seat(models.Model):
         )
         indexes = (
             models.Index(fields=("state", "item"), name="seats_by_state"),
-            models.Index(
-                fields=("final_at",), name="pending_seats", condition=Q(state="pending")
-            ),
+            models.Index(fields=("final_at",), name="pending_seats", condition=Q(state="pending")),
         )
 
     def __str__(self) -> str:
@@ -174,9 +172,7 @@ class Draft(models.Model):
     """What a reviewer has typed so far at an item; it outlives the lease."""
 
     item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="drafts")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     revision = models.PositiveIntegerField(default=0)
     content = models.JSONField(default=dict)
     saved_at = models.DateTimeField()
@@ -194,9 +190,7 @@ class ExtraVerdict(models.Model):
     """A verdict that came after its lease was lost: kept and shown, never counted."""
 
     item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="extras")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     verdicts = models.JSONField(default=dict)
     sent_at = models.DateTimeField()
 
@@ -208,9 +202,7 @@ class Skip(models.Model):
     """A reviewer passed over an item, with a reason; it is not offered to them again."""
 
     item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="skips")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     act = models.CharField(max_length=10, default="skip")
     reason = models.TextField()
     at = models.DateTimeField(auto_now_add=True)

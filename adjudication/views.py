@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.contrib import messages
@@ -19,29 +21,44 @@ from adjudication.claiming import NothingFree
 from adjudication.deciding import Stale
 from adjudication.models import Queue, Seat
 
+View = Callable[..., HttpResponse]
+MOST = 2**63 - 1
 
-def own_seat(request: HttpRequest, pk: int) -> Seat:
-    """A seat that this person holds or held; else 404."""
-    seats = Seat.objects.filter(holder=request.user).select_related(
-        "item__queue__version__suite", "item__record__task"
-    )
-    seat: Seat = get_object_or_404(seats, pk=pk)
-    return seat
+
+def signed_in(view: View) -> View:
+    """Send people to the login page, but tell a script by 403: it would put that page into this."""
+    with_login = login_required(view)
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        if request.htmx and not request.user.is_authenticated:
+            return HttpResponse(status=403)
+        return with_login(request, *args, **named)
+
+    return guarded
 
 
 def seen_seat(request: HttpRequest, pk: int) -> Seat:
-    """A seat of one's own, or one where one has a draft although the lease went; else 404."""
+    """A seat that this reviewer holds or held; else 404."""
     seats = Seat.objects.select_related("item__queue__version__suite", "item__record__task")
     seat: Seat = get_object_or_404(seats, pk=pk)
-    if seat.holder_id == request.user.pk:
-        return seat
-    if not seat.item.drafts.filter(user=request.user).exists():
+    if not has_role(request.user, "reviewer", "adjudicator"):
+        raise Http404
+    if (
+        seat.holder_id != request.user.pk
+        and not seat.item.drafts.filter(user=request.user).exists()
+    ):
         raise Http404
     return seat
 
 
+def is_over(request: HttpRequest, seat: Seat) -> bool:
+    """Whether this person has submitted the seat."""
+    return seat.holder_id == request.user.pk and seat.state != Seat.State.HELD
+
+
 @require_safe
-@login_required
+@signed_in
 def queue_list(request: HttpRequest) -> HttpResponse:
     """The queues, with one's own part and the item to resume."""
     if not has_role(request.user, "reviewer", "adjudicator", "curator", "auditor"):
@@ -50,17 +67,22 @@ def queue_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@login_required
+@signed_in
 def claim(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take the next item of a queue."""
+    """Take the next item of a queue, or the one that is named if it is free."""
     queue = get_object_or_404(Queue.objects.visible_to(request.user), pk=pk)
-    return next_seat(request, queue)
+    return next_seat(request, queue, prefer=number(request.POST.get("item", "")) or None)
 
 
-def next_seat(request: HttpRequest, queue: Queue) -> HttpResponse:
+def number(text: str) -> int:
+    """A number from a form; 0 for anything else."""
+    return min(int(text), MOST) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+
+
+def next_seat(request: HttpRequest, queue: Queue, *, prefer: int | None = None) -> HttpResponse:
     """Go to the next item, or back to the queues with the reason why there is none."""
     try:
-        seat = claiming.claim_next(queue, user=request.user)
+        seat = claiming.claim_next(queue, user=request.user, prefer=prefer)
     except AcademyError as error:
         messages.error(request, str(error))
         return go(request, reverse("adjudication:queues"))
@@ -80,70 +102,76 @@ def go(request: HttpRequest, url: str) -> HttpResponse:
 
 
 @require_safe
-@login_required
+@signed_in
 @vary_on_headers("HX-Request")
 def seat_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """The bench of a seat; once submitted, one's verdicts beside the judge's."""
     seat = seen_seat(request, pk)
-    if seat.holder_id == request.user.pk and seat.state != Seat.State.HELD:
+    if is_over(request, seat):
         return render(
             request, "adjudication/seat_outcome.html", bench.outcome_context(seat, request.user)
         )
-    if seat.holder_id == request.user.pk:
-        claiming.renew(seat, user=request.user)
-    elif not request.htmx:
+    if not claiming.renew(seat, user=request.user):
+        if request.htmx:
+            raise Http404
         return lost(request, seat)
-    context = bench.bench_context(seat, request.user, request.GET)
     if request.htmx and "from" in request.GET:
-        return render(request, "academy/_steps.html", context)
-    return render(request, "adjudication/seat_detail.html", context)
+        return render(request, "academy/_steps.html", bench.steps_context(seat, request.GET))
+    return bench_page(request, seat)
 
 
-def lost(request: HttpRequest, seat: Seat, *, status: int = 200) -> HttpResponse:
-    """The lease went to somebody else: the words are kept and can be sent as an extra review."""
-    draft = bench.draft_of(seat, request.user)
-    criteria = deciding.criteria_of(seat.item)
-    context = {
-        "seat": seat,
-        "item": seat.item,
-        "draft": draft,
-        "fields": forms.fields(criteria, draft.content if draft else {}, {}),
-    }
+def bench_page(request: HttpRequest, seat: Seat, *, status: int = 200, **sent: Any) -> HttpResponse:
+    """The bench of a held seat, with what was sent if it comes back."""
+    context = bench.bench_context(seat, request.user, request.GET, **sent)
+    return render(request, "adjudication/seat_detail.html", context, status=status)
+
+
+def lost(request: HttpRequest, seat: Seat, *, status: int = 200, **sent: Any) -> HttpResponse:
+    """The lease went: the words are kept and can be sent as an extra review."""
+    context = bench.lost_context(seat, request.user, **sent)
     return render(request, "adjudication/seat_lost.html", context, status=status)
 
 
 @require_POST
-@login_required
+@signed_in
 def draft(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep what was typed; a stale window is told so and overwrites nothing."""
     seat = seen_seat(request, pk)
-    criteria = deciding.criteria_of(seat.item)
-    revision = request.POST.get("revision", "0")
-    saved = deciding.save_draft(
-        seat,
-        user=request.user,
-        content=forms.read(criteria, request.POST),
-        revision=int(revision) if revision.isdigit() else 0,
-    )
+    content = forms.read(deciding.criteria_of(seat.item), request.POST)
+    revision = number(request.POST.get("revision", ""))
+    saved = deciding.save_draft(seat, user=request.user, content=content, revision=revision)
+    is_stale = isinstance(saved, Stale)
     if request.htmx:
-        is_stale = isinstance(saved, Stale)
-        context = {"draft": saved.stored if is_stale else saved, "is_stale": is_stale, "seat": seat}
+        context = {
+            "draft": saved.stored if isinstance(saved, Stale) else saved,
+            "is_stale": is_stale,
+            "is_mine": seat.holder_id == request.user.pk,
+            "seat": seat,
+        }
         return render(request, "adjudication/_saved.html", context, status=409 if is_stale else 200)
-    if isinstance(saved, Stale):
-        messages.error(request, "A newer draft was saved in another window; nothing was overwritten.")
-    else:
-        messages.success(request, "Draft saved.")
+    if is_stale and not is_over(request, seat):
+        return sent_back(request, seat, status=409, content=content, revision=revision)
+    messages.success(request, "Draft saved.")
     return redirect("adjudication:seat", pk=seat.pk)
 
 
+def sent_back(request: HttpRequest, seat: Seat, *, status: int, **sent: Any) -> HttpResponse:
+    """The form again, with all that was typed; without htmx the page around it."""
+    if request.htmx:
+        context = bench.form_context(seat, request.user, **sent)
+        return render(request, "adjudication/_verdict_form.html", context, status=status)
+    show = bench_page if seat.holder_id == request.user.pk else lost
+    return show(request, seat, status=status, **sent)
+
+
 @require_POST
-@login_required
+@signed_in
 def submit(request: HttpRequest, pk: int) -> HttpResponse:
     """Hand the verdicts in and open the next item; what is missing comes back with the form."""
     seat = seen_seat(request, pk)
     criteria = deciding.criteria_of(seat.item)
     content = forms.read(criteria, request.POST)
-    if seat.holder_id == request.user.pk and seat.state != Seat.State.HELD:
+    if is_over(request, seat):
         return go(request, reverse("adjudication:seat", args=[seat.pk]))
     problems = deciding.check_verdicts(criteria, content)
     if problems:
@@ -161,43 +189,51 @@ def submit(request: HttpRequest, pk: int) -> HttpResponse:
 def incomplete(
     request: HttpRequest, seat: Seat, content: dict[str, Any], problems: dict[str, str]
 ) -> HttpResponse:
-    """The form again, with all that was typed and what is missing."""
-    if seat.holder_id != request.user.pk:
-        return lost(request, seat, status=422)
-    context = bench.bench_context(
-        seat, request.user, request.GET, content=content, problems=problems
+    """The form again, with all that was typed and what is missing; the draft keeps it too."""
+    revision = number(request.POST.get("revision", ""))
+    saved = deciding.save_draft(seat, user=request.user, content=content, revision=revision)
+    if not isinstance(saved, Stale):
+        revision = saved.revision
+    return sent_back(
+        request, seat, status=422, content=content, problems=problems, revision=revision
     )
-    template = "adjudication/_verdict_form.html" if request.htmx else "adjudication/seat_detail.html"
-    return render(request, template, context, status=422)
 
 
 @require_POST
-@login_required
+@signed_in
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a submission back while its window is open."""
-    seat = own_seat(request, pk)
-    if not deciding.undo(seat, user=request.user):
-        messages.error(request, "The time to undo is over; the verdict counts.")
-    return go(request, reverse("adjudication:seat", args=[seat.pk]))
+    seat = seen_seat(request, pk)
+    url = reverse("adjudication:seat", args=[seat.pk])
+    if deciding.undo(seat, user=request.user):
+        return go(request, f"{url}#verdict")
+    messages.error(request, "The time to undo is over; the verdict counts.")
+    return go(request, url)
 
 
 @require_POST
-@login_required
+@signed_in
 def release(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give the item back; the draft is kept."""
-    seat = own_seat(request, pk)
+    """Give the item back; the draft is kept, with what the form has that sent this."""
+    seat = seen_seat(request, pk)
+    if "revision" in request.POST and not is_over(request, seat):
+        content = forms.read(deciding.criteria_of(seat.item), request.POST)
+        revision = number(request.POST["revision"])
+        saved = deciding.save_draft(seat, user=request.user, content=content, revision=revision)
+        if isinstance(saved, Stale):
+            return sent_back(request, seat, status=409, content=content, revision=revision)
     if claiming.release(seat, user=request.user):
         messages.success(request, "Released. Your draft is kept, should the item come back to you.")
     return go(request, reverse("adjudication:queues"))
 
 
 @require_POST
-@login_required
+@signed_in
 def skip(request: HttpRequest, pk: int) -> HttpResponse:
     """Pass over the item with a reason, and open the next."""
-    seat = own_seat(request, pk)
+    seat = seen_seat(request, pk)
     try:
-        claiming.skip(seat, user=request.user, reason=request.POST.get("why", ""))
+        claiming.skip(seat, user=request.user, reason=forms.words_of(request.POST.get("why", "")))
     except AcademyError as error:
         messages.error(request, str(error))
         return go(request, reverse("adjudication:seat", args=[seat.pk]))

@@ -6,178 +6,436 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('academy', '0002_partitions_and_triggers'),
+        ("academy", "0002_partitions_and_triggers"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Appeal',
+            name="Appeal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField()),
-                ('state', models.CharField(default='open', max_length=10)),
-                ('outcome_reason', models.TextField(blank=True)),
-                ('opened_at', models.DateTimeField(auto_now_add=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('closed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('criterion', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='academy.criterion')),
-                ('opened_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('record', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='academy.instancerecord')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("text", models.TextField()),
+                ("state", models.CharField(default="open", max_length=10)),
+                ("outcome_reason", models.TextField(blank=True)),
+                ("opened_at", models.DateTimeField(auto_now_add=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "closed_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="academy.criterion",
+                    ),
+                ),
+                (
+                    "opened_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "record",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="academy.instancerecord",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Queue',
+            name="Queue",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=30)),
-                ('title', models.CharField(max_length=200)),
-                ('seats_per_item', models.PositiveSmallIntegerField(default=1)),
-                ('lease_seconds', models.PositiveIntegerField(default=1800)),
-                ('undo_seconds', models.PositiveIntegerField(default=10)),
-                ('policy', models.JSONField(blank=True, default=dict)),
-                ('is_paused', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='queues', to='academy.suiteversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=30)),
+                ("title", models.CharField(max_length=200)),
+                ("seats_per_item", models.PositiveSmallIntegerField(default=1)),
+                ("lease_seconds", models.PositiveIntegerField(default=1800)),
+                ("undo_seconds", models.PositiveIntegerField(default=10)),
+                ("policy", models.JSONField(blank=True, default=dict)),
+                ("is_paused", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="queues",
+                        to="academy.suiteversion",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Guideline',
+            name="Guideline",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveIntegerField()),
-                ('text', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('queue', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='guidelines', to='adjudication.queue')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("revision", models.PositiveIntegerField()),
+                ("text", models.TextField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "queue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="guidelines",
+                        to="adjudication.queue",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ReviewItem',
+            name="ReviewItem",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('open', 'Open'), ('decided', 'Decided'), ('resolved', 'Resolved'), ('closed', 'Closed')], default='open', max_length=10)),
-                ('chosen_because', models.CharField(blank=True, max_length=200)),
-                ('probability', models.FloatField(default=1.0)),
-                ('priority', models.IntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('resolved_at', models.DateTimeField(blank=True, null=True)),
-                ('criterion', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='academy.criterion')),
-                ('finding', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='academy.finding')),
-                ('queue', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='adjudication.queue')),
-                ('record', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='review_items', to='academy.instancerecord')),
-                ('task', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='academy.task')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("open", "Open"),
+                            ("decided", "Decided"),
+                            ("resolved", "Resolved"),
+                            ("closed", "Closed"),
+                        ],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("chosen_because", models.CharField(blank=True, max_length=200)),
+                ("probability", models.FloatField(default=1.0)),
+                ("priority", models.IntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="academy.criterion",
+                    ),
+                ),
+                (
+                    "finding",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="academy.finding",
+                    ),
+                ),
+                (
+                    "queue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="items",
+                        to="adjudication.queue",
+                    ),
+                ),
+                (
+                    "record",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="review_items",
+                        to="academy.instancerecord",
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="academy.task",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Gold',
+            name="Gold",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verdicts', models.JSONField()),
-                ('item', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='gold', to='adjudication.reviewitem')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("verdicts", models.JSONField()),
+                (
+                    "item",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="gold",
+                        to="adjudication.reviewitem",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ExtraVerdict',
+            name="ExtraVerdict",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verdicts', models.JSONField(default=dict)),
-                ('sent_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='extras', to='adjudication.reviewitem')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("verdicts", models.JSONField(default=dict)),
+                ("sent_at", models.DateTimeField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="extras",
+                        to="adjudication.reviewitem",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Draft',
+            name="Draft",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveIntegerField(default=0)),
-                ('content', models.JSONField(default=dict)),
-                ('saved_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='drafts', to='adjudication.reviewitem')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("revision", models.PositiveIntegerField(default=0)),
+                ("content", models.JSONField(default=dict)),
+                ("saved_at", models.DateTimeField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="drafts",
+                        to="adjudication.reviewitem",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Seat',
+            name="Seat",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('state', models.CharField(choices=[('free', 'Free'), ('held', 'Held'), ('pending', 'Pending'), ('submitted', 'Submitted')], default='free', max_length=10)),
-                ('held_at', models.DateTimeField(blank=True, null=True)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('submitted_at', models.DateTimeField(blank=True, null=True)),
-                ('final_at', models.DateTimeField(blank=True, null=True)),
-                ('suggestion_seen', models.BooleanField(default=False)),
-                ('verdicts', models.JSONField(blank=True, default=dict)),
-                ('holder', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='seats', to=settings.AUTH_USER_MODEL)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='seats', to='adjudication.reviewitem')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveSmallIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("held", "Held"),
+                            ("pending", "Pending"),
+                            ("submitted", "Submitted"),
+                        ],
+                        default="free",
+                        max_length=10,
+                    ),
+                ),
+                ("held_at", models.DateTimeField(blank=True, null=True)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("submitted_at", models.DateTimeField(blank=True, null=True)),
+                ("final_at", models.DateTimeField(blank=True, null=True)),
+                ("suggestion_seen", models.BooleanField(default=False)),
+                ("verdicts", models.JSONField(blank=True, default=dict)),
+                (
+                    "holder",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="seats",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="seats",
+                        to="adjudication.reviewitem",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Skip',
+            name="Skip",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('act', models.CharField(default='skip', max_length=10)),
-                ('reason', models.TextField()),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='skips', to='adjudication.reviewitem')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("act", models.CharField(default="skip", max_length=10)),
+                ("reason", models.TextField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="skips",
+                        to="adjudication.reviewitem",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='queue',
-            constraint=models.UniqueConstraint(fields=('version', 'kind'), name='one_queue_per_kind'),
+            model_name="queue",
+            constraint=models.UniqueConstraint(
+                fields=("version", "kind"), name="one_queue_per_kind"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='queue',
-            constraint=models.CheckConstraint(condition=models.Q(('seats_per_item__gte', 1), ('seats_per_item__lte', 3)), name='one_to_three_seats'),
+            model_name="queue",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("seats_per_item__gte", 1), ("seats_per_item__lte", 3)),
+                name="one_to_three_seats",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='guideline',
-            constraint=models.UniqueConstraint(fields=('queue', 'revision'), name='one_guideline_revision'),
+            model_name="guideline",
+            constraint=models.UniqueConstraint(
+                fields=("queue", "revision"), name="one_guideline_revision"
+            ),
         ),
         migrations.AddIndex(
-            model_name='reviewitem',
-            index=models.Index(condition=models.Q(('state', 'open')), fields=['queue', 'priority', 'id'], name='open_items'),
+            model_name="reviewitem",
+            index=models.Index(
+                condition=models.Q(("state", "open")),
+                fields=["queue", "priority", "id"],
+                name="open_items",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='reviewitem',
-            constraint=models.UniqueConstraint(fields=('queue', 'record', 'task', 'criterion', 'finding'), name='one_item_per_subject', nulls_distinct=False),
+            model_name="reviewitem",
+            constraint=models.UniqueConstraint(
+                fields=("queue", "record", "task", "criterion", "finding"),
+                name="one_item_per_subject",
+                nulls_distinct=False,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='draft',
-            constraint=models.UniqueConstraint(fields=('item', 'user'), name='one_draft_per_person'),
+            model_name="draft",
+            constraint=models.UniqueConstraint(
+                fields=("item", "user"), name="one_draft_per_person"
+            ),
         ),
         migrations.AddIndex(
-            model_name='seat',
-            index=models.Index(fields=['state', 'item'], name='seats_by_state'),
+            model_name="seat",
+            index=models.Index(fields=["state", "item"], name="seats_by_state"),
         ),
         migrations.AddIndex(
-            model_name='seat',
-            index=models.Index(condition=models.Q(('state', 'pending')), fields=['final_at'], name='pending_seats'),
+            model_name="seat",
+            index=models.Index(
+                condition=models.Q(("state", "pending")), fields=["final_at"], name="pending_seats"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(fields=('item', 'number'), name='one_seat_per_number'),
+            model_name="seat",
+            constraint=models.UniqueConstraint(
+                fields=("item", "number"), name="one_seat_per_number"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(condition=models.Q(('holder__isnull', False)), fields=('item', 'holder'), name='one_seat_per_person'),
+            model_name="seat",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("holder__isnull", False)),
+                fields=("item", "holder"),
+                name="one_seat_per_person",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'held')), fields=('holder',), name='one_open_claim'),
+            model_name="seat",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "held")), fields=("holder",), name="one_open_claim"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('holder', None), ('state', 'free')), models.Q(('holder__isnull', False), ('state__in', ('held', 'pending', 'submitted'))), _connector='OR'), name='held_seat_has_holder'),
+            model_name="seat",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("holder", None), ("state", "free")),
+                    models.Q(
+                        ("holder__isnull", False), ("state__in", ("held", "pending", "submitted"))
+                    ),
+                    _connector="OR",
+                ),
+                name="held_seat_has_holder",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='skip',
-            constraint=models.UniqueConstraint(fields=('item', 'user'), name='one_skip_per_person'),
+            model_name="skip",
+            constraint=models.UniqueConstraint(fields=("item", "user"), name="one_skip_per_person"),
         ),
     ]

@@ -1,34 +1,39 @@
-/* Keys, counts and clocks of the review bench. Every act is a form and works without this file. */
+/* Keys, clocks and the safety net of the review bench. Every act is a form and works without this file. */
 (function () {
-  var form = function () { return document.getElementById("verdict"); };
-  function crits() { return form() ? Array.prototype.slice.call(form().querySelectorAll(".crit")) : []; }
+  var SAVE_MS = 1200, RETRY_MS = 4000, LONGEST_QUOTE = 600;
+  function byId(id) { return document.getElementById(id); }
+  function all(selector, root) { return Array.prototype.slice.call((root || document).querySelectorAll(selector)); }
+  function form() { return byId("verdict"); }
+  function crits() { return form() ? all(".crit", form()) : []; }
   function current() { return crits().findIndex(function (c) { return c.classList.contains("on"); }); }
+  function reasonOf(crit) { return crit.querySelector("textarea"); }
+  function chosenOf(crit) { return crit.querySelector('input[name^="v-"]:checked'); }
+  function say(text) { var box = byId("say"); if (box) box.textContent = text; }
+  function store(act, key, value) {
+    try { return act === "get" ? localStorage.getItem(key) : act === "set" ? localStorage.setItem(key, value) : localStorage.removeItem(key); } catch (e) { return null; }
+  }
+
+  /* ---------- where the keyboard is ---------- */
   function focusOn(index, move) {
-    var all = crits();
-    if (!all.length) return;
-    index = Math.max(0, Math.min(all.length - 1, index));
-    all.forEach(function (c, i) { c.classList.toggle("on", i === index); });
+    var list = crits();
+    if (!list.length) return;
+    index = Math.max(0, Math.min(list.length - 1, index));
+    list.forEach(function (c, i) { c.classList.toggle("on", i === index); });
     if (move) {
-      var radio = all[index].querySelector("input:checked") || all[index].querySelector("input");
-      if (radio) radio.focus({ preventScroll: true });
-      all[index].scrollIntoView({ block: "nearest" });
+      (chosenOf(list[index]) || list[index].querySelector("input")).focus({ preventScroll: true });
+      list[index].scrollIntoView({ block: "nearest" });
     }
   }
   function choose(key) {
-    var crit = crits()[current()];
-    if (!crit) return false;
-    var radio = crit.querySelector('input[data-choice="' + key + '"]');
+    var at = current(), crit = crits()[at], radio = crit && crit.querySelector('input[data-choice="' + key + '"]');
     if (!radio || radio.disabled) return false;
     radio.checked = true;
     radio.dispatchEvent(new Event("change", { bubbles: true }));
-    var isPlain = radio.value === "yes" || /^[0-9]+$/.test(radio.value);
-    if (isPlain) focusOn(current() + 1, true);
-    else crit.querySelector("textarea").focus();
+    var advances = byId("advance") && byId("advance").checked, last = at === crits().length - 1;
+    if (radio.value !== "yes") reasonOf(crit).focus();
+    else focusOn(advances ? at + 1 : at, true);
+    say("Criterion " + (at + 1) + ": " + radio.parentNode.textContent.replace(/\s*\S+\s*$/, "").trim() + (radio.value === "yes" && advances && !last ? ". Now criterion " + (at + 2) + "." : "."));
     return true;
-  }
-  function count() {
-    var out = document.getElementById("answered");
-    if (out) out.textContent = crits().filter(function (c) { return c.querySelector('input[name^="v-"]:checked'); }).length;
   }
   function isTyping(target) {
     return /^(TEXTAREA|SELECT)$/.test(target.tagName) || (target.tagName === "INPUT" && !/^(radio|checkbox)$/.test(target.type));
@@ -39,71 +44,218 @@
     if (target.tagName === "DETAILS") target.open = !target.open; else target.click();
     return true;
   }
-  document.addEventListener("keydown", function (event) {
-    if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && form()) {
-      event.preventDefault();
-      form().querySelector("[data-submit]").click();
-      return;
-    }
-    if (event.key === "Escape" && isTyping(event.target)) { event.target.blur(); focusOn(current(), true); return; }
-    if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-    var done = false;
-    if (event.key === "j" || event.key === "k") { focusOn(current() + (event.key === "j" ? 1 : -1), true); done = true; }
-    else if (/^[0-9x]$/.test(event.key)) done = choose(event.key);
-    else if (event.key === "e" && crits()[current()]) { crits()[current()].querySelector("textarea").focus(); done = true; }
-    else if (event.key === "g" || event.key === "u" || event.key === "r") done = press(event.key);
-    if (done) event.preventDefault();
-  });
-  document.addEventListener("focusin", function (event) {
-    var crit = event.target.closest ? event.target.closest(".crit") : null;
-    if (crit) focusOn(crits().indexOf(crit), false);
-  });
-  document.addEventListener("change", count);
-  var said = {};
-  function clocks() {
-    var lease = document.getElementById("lease"), undo = document.getElementById("undo"), say = document.getElementById("say");
-    [lease, undo].forEach(function (box) {
-      if (!box || !box.getAttribute("data-until")) return;
-      var left = Math.round((new Date(box.getAttribute("data-until")) - Date.now()) / 1000), out = box.querySelector("[data-left]");
-      if (box === undo) {
-        if (left <= 0 && !box.contains(document.activeElement) && !box.matches(":hover")) { box.remove(); return; }
-        if (out) out.textContent = Math.max(0, left) + " s";
-        return;
-      }
-      if (out) out.textContent = left > 0 ? "held " + Math.floor(left / 60) + ":" + ("0" + (left % 60)).slice(-2) : "hold ended; saved words are kept";
-      [300, 60].forEach(function (mark) {
-        if (left === mark && say && !said[mark]) { said[mark] = true; say.textContent = "Your hold on this item ends in " + mark / 60 + " minutes."; }
+
+  /* ---------- quotes ---------- */
+  function quote() {
+    var crit = crits()[current()], picked = window.getSelection(), node = picked && picked.anchorNode;
+    var text = picked ? picked.toString().replace(/\s+/g, " ").trim() : "";
+    var from = node && (node.nodeType === 1 ? node : node.parentNode);
+    if (!crit || !text || !from || !from.closest(".evid")) return false;
+    var step = from.closest(".step[id]"), card = from.closest(".card[id]");
+    var place = step ? "step " + step.id.slice(1) : card ? card.id : "task", box = reasonOf(crit);
+    if (text.length > LONGEST_QUOTE) text = text.slice(0, LONGEST_QUOTE) + "…";
+    box.value += (box.value && !/\n$/.test(box.value) ? "\n" : "") + "> " + place + ": “" + text + "”\n";
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+    say("Quoted from " + place + ".");
+    return true;
+  }
+  function cite() {
+    var cited = {};
+    crits().forEach(function (crit, i) {
+      (reasonOf(crit).value.match(/^> step \d+/gm) || []).forEach(function (line) {
+        var seq = line.slice(7);
+        (cited[seq] = cited[seq] || {})[i + 1] = true;
       });
     });
+    all(".step[id]").forEach(function (step) {
+      var by = Object.keys(cited[step.id.slice(1)] || {}), tag = step.querySelector("[data-cited]");
+      step.classList.toggle("hit", by.length > 0);
+      if (tag) tag.remove();
+      if (!by.length) return;
+      tag = document.createElement("span");
+      tag.className = "tag acc";
+      tag.setAttribute("data-cited", "");
+      tag.textContent = "cited by criterion " + by.join(", ");
+      step.querySelector(".what").appendChild(tag);
+    });
   }
-  /* Words typed while the server is away stay in this browser until a save succeeds. */
-  function shelf() { var f = form(); return f ? "academy-draft:" + f.getAttribute("action") : null; }
-  function keep() {
-    try { localStorage.setItem(shelf(), new URLSearchParams(new FormData(form())).toString()); } catch (e) { /* private mode */ }
+  function nextCited() {
+    var hits = all(".step.hit");
+    if (!hits.length) return false;
+    var step = hits[(hits.indexOf(document.activeElement) + 1) % hits.length];
+    step.tabIndex = -1;
+    step.focus({ preventScroll: true });
+    step.scrollIntoView({ block: "center" });
+    return true;
   }
-  document.addEventListener("input", function (event) { if (form() && form().contains(event.target)) keep(); });
-  document.addEventListener("htmx:afterRequest", function (event) {
-    if (event.detail.successful && event.detail.elt.id === "autosave") { try { localStorage.removeItem(shelf()); } catch (e) { /* private mode */ } }
+
+  /* ---------- keys ---------- */
+  function act(key) {
+    if (key === "j" || key === "k") { focusOn(current() + (key === "j" ? 1 : -1), true); return crits().length > 0; }
+    if (/^[0-9x]$/.test(key)) return choose(key);
+    if (key === "e" && crits()[current()]) { reasonOf(crits()[current()]).focus(); return true; }
+    if (key === "q") return quote();
+    if (key === "n") return nextCited();
+    return /^[gur]$/.test(key) && press(key);
+  }
+  document.addEventListener("keydown", function (event) {
+    var send = form() && form().querySelector("[data-submit]");
+    if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && send) { event.preventDefault(); send.click(); return; }
+    if (document.querySelector("dialog[open]")) return;
+    if (event.key === "Escape" && isTyping(event.target) && form() && form().contains(event.target)) { focusOn(current(), true); return; }
+    if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (act(event.key)) event.preventDefault();
   });
-  document.addEventListener("DOMContentLoaded", function () {
-    var f = form();
-    if (f) {
-      document.querySelectorAll("[data-nojs]").forEach(function (b) { b.hidden = true; });
-      try {
-        var kept = localStorage.getItem(shelf());
-        if (kept) {
-          new URLSearchParams(kept).forEach(function (value, name) {
-            if (/^r-/.test(name)) { var t = f.elements[name]; if (t && value) t.value = value; }
-            if (/^[vc]-/.test(name)) { var r = f.querySelector('input[name="' + name + '"][value="' + value + '"]'); if (r) r.checked = true; }
-          });
-          f.dispatchEvent(new Event("change", { bubbles: true }));
-        }
-      } catch (e) { /* private mode */ }
-      var h1 = document.getElementById("item");
-      if (h1) h1.focus({ preventScroll: true });
-      count();
+  /* A press of the mouse moves the place only when it ends, or the target would slip from under it. */
+  var pressing = false;
+  document.addEventListener("pointerdown", function () { pressing = true; });
+  ["pointerup", "pointercancel"].forEach(function (name) {
+    document.addEventListener(name, function () { window.setTimeout(function () { pressing = false; }, 0); });
+  });
+  function moveTo(event) {
+    var crit = event.target.closest && event.target.closest(".crit");
+    if (crit && (event.type === "click" || !pressing)) focusOn(crits().indexOf(crit), false);
+  }
+  document.addEventListener("focusin", moveTo);
+  document.addEventListener("click", moveTo);
+
+  /* ---------- words are kept: on the server, and in this browser until they are there ---------- */
+  var saved = "", sent = "", timer = null, isLeaving = false, isStale = false, lastSaid = 0;
+  function words() {
+    var kept = new URLSearchParams();
+    new FormData(form()).forEach(function (value, name) { if (/^[vrc]-/.test(name)) kept.append(name, value); });
+    return kept.toString();
+  }
+  function shelf() { return "academy-draft:" + form().getAttribute("data-shelf"); }
+  function keep() { store("set", shelf(), JSON.stringify({ revision: form().elements.revision.value, words: words() })); }
+  function later(ms) { if (!timer && !isStale) timer = window.setTimeout(save, ms); }
+  function save() {
+    timer = null;
+    if (form() && words() !== saved) byId("autosave").dispatchEvent(new Event("save"));
+  }
+  function typed(event) {
+    if (!form() || !form().contains(event.target) || !/^[vrc]-/.test(event.target.name || "")) return;
+    keep();
+    later(event.type === "change" ? 300 : SAVE_MS);
+    refresh();
+  }
+  document.addEventListener("input", typed);
+  document.addEventListener("change", typed);
+  function refresh() {
+    crits().forEach(function (c) {
+      c.classList.toggle("filled", Boolean(reasonOf(c).value.trim() || c.querySelector('input[name^="c-"]:checked')));
+    });
+    byId("answered").textContent = crits().filter(chosenOf).length;
+    cite();
+  }
+  function put(text) {
+    var kept = new URLSearchParams(text);
+    all("input[type=radio], textarea", form()).forEach(function (field) {
+      if (!/^[vrc]-/.test(field.name)) return;
+      if (field.type === "radio") field.checked = kept.get(field.name) === field.value;
+      else field.value = kept.get(field.name) || "";
+    });
+    refresh();
+    later(0);
+  }
+  function offer(text) {
+    var note = document.createElement("p"), button = document.createElement("button"), label = document.createElement("span");
+    note.className = "note warn";
+    note.setAttribute("role", "status");
+    label.textContent = "This browser has words of yours for this item that were not saved. ";
+    button.type = "button";
+    button.className = "btn";
+    button.textContent = "Use them";
+    button.addEventListener("click", function () { note.remove(); put(text); focusOn(current(), true); });
+    note.append(label, button);
+    form().insertBefore(note, crits()[0] || null);
+  }
+  function restore() {
+    var kept = null;
+    try { kept = JSON.parse(store("get", shelf())); } catch (e) { /* not ours */ }
+    if (!kept || kept.words === words()) { store("remove", shelf()); return; }
+    if (kept.revision === form().elements.revision.value) put(kept.words); else offer(kept.words);
+  }
+  function isAutosave(event) { return event.detail.elt && event.detail.elt.id === "autosave"; }
+  document.addEventListener("htmx:beforeRequest", function (event) {
+    if (isAutosave(event)) sent = words();
+    else if (event.detail.elt === form()) isLeaving = true;
+  });
+  document.addEventListener("htmx:beforeSwap", function (event) {
+    /* What the answer to a save says is of no use to a page that is being left. */
+    if (isAutosave(event) && isLeaving) event.detail.shouldSwap = false;
+  });
+  document.addEventListener("htmx:afterRequest", function (event) {
+    var status = event.detail.xhr.status;
+    if (event.detail.elt.id === "verdict") {
+      if (status === 204) store("remove", shelf()); else isLeaving = false;
+      return;
     }
-    clocks();
-    window.setInterval(clocks, 1000);
+    if (!isAutosave(event) || !form()) return;
+    isStale = status === 409;
+    if (isStale) { if (!isLeaving) say("A newer draft was saved in another window. Nothing was overwritten."); return; }
+    if (!event.detail.successful) { if (status === 0 || status >= 500) later(RETRY_MS); return; }
+    saved = sent;
+    if (Date.now() - lastSaid > 10000) { lastSaid = Date.now(); say(byId("saved").textContent.trim()); }
+    if (words() === saved) store("remove", shelf()); else { keep(); later(SAVE_MS); }
+  });
+  document.addEventListener("htmx:afterSettle", function (event) {
+    if (event.detail.target.id === "steps" || byId("steps") === event.detail.elt) cite();
+    if (event.detail.elt !== form()) return;
+    saved = words();
+    isStale = Boolean(form().querySelector(".note.warn[role=alert]"));
+    arrange();
+    var wrong = crits().findIndex(function (c) { return c.classList.contains("wrong"); });
+    if (wrong < 0) return;
+    focusOn(wrong, true);
+    if (chosenOf(crits()[wrong])) reasonOf(crits()[wrong]).focus();
+  });
+
+  /* ---------- clocks, by the server's time ---------- */
+  var skew = null, told = {};
+  function secondsLeft(box) {
+    if (box.hasAttribute("data-now")) {
+      skew = new Date(box.getAttribute("data-now")) - Date.now();
+      box.removeAttribute("data-now");
+    }
+    return Math.round((new Date(box.getAttribute("data-until")) - Date.now() - skew) / 1000);
+  }
+  function showLease(box) {
+    var left = secondsLeft(box), out = box.querySelector("[data-left]");
+    out.textContent = left > 0 ? "held " + Math.floor(left / 60) + ":" + ("0" + (left % 60)).slice(-2) : "hold ended; saved words are kept";
+    [300, 60].forEach(function (mark) {
+      if (left > mark) told[mark] = false;
+      else if (left > mark - 30 && !told[mark]) { told[mark] = true; say("Your hold on this item ends in " + mark / 60 + (mark > 60 ? " minutes." : " minute.")); }
+    });
+  }
+  function showUndo(box) {
+    var left = secondsLeft(box);
+    if (left <= 0) { if (!box.contains(document.activeElement) && !box.matches(":hover")) { box.remove(); return; } }
+    box.querySelector("[data-left]").textContent = left > 0 ? left + " s" : "time is over";
+  }
+  function tick() {
+    var lease = byId("lease"), undo = byId("undo");
+    if (lease && lease.hasAttribute("data-until")) showLease(lease);
+    if (undo) showUndo(undo);
+  }
+
+  function arrange() {
+    var box = byId("advance");
+    if (box) {
+      box.checked = store("get", "academy-advance") !== "off";
+      box.addEventListener("change", function () { store("set", "academy-advance", box.checked ? "on" : "off"); });
+    }
+    refresh();
+  }
+  document.addEventListener("DOMContentLoaded", function () {
+    tick();
+    window.setInterval(tick, 1000);
+    if (byId("undo")) say(byId("undo").querySelector("span").textContent + ". Press u to undo.");
+    if (!form()) return;
+    saved = words();
+    arrange();
+    restore();
+    if (location.hash === "#verdict") focusOn(0, true);
+    else if (byId("item")) byId("item").focus({ preventScroll: true });
   });
 })();
