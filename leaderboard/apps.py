@@ -12,8 +12,10 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self) -> None:
         """Follow the versions whose numbers move."""
-        from academy import work
-        from leaderboard import refreshing
+        from academy import comparing, work
+        from leaderboard import previewing, refreshing
 
         work.register("refresh_boards", refreshing.refresh_boards)
+        work.register("publish_board", refreshing.publish_board)
         work.follow_versions("refresh_boards")
+        comparing.preview_boards_with(previewing.preview)

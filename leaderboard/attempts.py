@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
+from academy.aggregation import ItemState
 from academy.bundle import Direction
-from academy.intervals import Interval, finite, t_interval
+from academy.intervals import Interval, exact_mean, finite, t_interval
 from leaderboard.resampling import Sense
 
 AttemptRule = Literal["first", "last", "best", "mean"]
@@ -29,6 +31,40 @@ class ChosenAttempt:
 def item_means(attempts: Sequence[Sequence[float]]) -> list[float | None]:
     """Average the attempts inside each item; an item without any stays None."""
     return [math.fsum(finite(values)) / len(values) if values else None for values in attempts]
+
+
+def mean_items(
+    values: Sequence[Sequence[float | None] | npt.NDArray[np.float64]],
+    states: Sequence[Sequence[int] | npt.NDArray[np.uint8]],
+    missing_value: float | None,
+) -> tuple[list[float | None], list[ItemState]]:
+    """Several attempts as one: each item is the average of what it counts in them.
+
+    What an attempt lacks counts as missing there; an item that no attempt has is missing. One that
+    waits or could not be scored in any attempt has no average yet. All lists are in the order of
+    the items; ValueError for different lengths.
+    """
+    made: list[tuple[float | None, ItemState]] = [
+        _mean_item(held, [ItemState(state) for state in said], missing_value)
+        for held, said in zip(zip(*values, strict=True), zip(*states, strict=True), strict=True)
+    ]
+    return [value for value, _state in made], [state for _value, state in made]
+
+
+def _mean_item(
+    values: Sequence[float | None], states: Sequence[ItemState], missing_value: float | None
+) -> tuple[float | None, ItemState]:
+    for open_state in (ItemState.STRUCK, ItemState.WAITING, ItemState.UNSCORABLE):
+        if open_state in states:
+            return None, open_state
+    absent = [state for state in states if state is not ItemState.SCORED]
+    if absent and (missing_value is None or len(absent) == len(states)):
+        return None, min(absent)
+    counted = [
+        value if state is ItemState.SCORED else missing_value
+        for value, state in zip(values, states, strict=True)
+    ]
+    return exact_mean(finite(counted)), ItemState.SCORED
 
 
 def within_item_variance(attempts: Sequence[Sequence[float]]) -> float | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from academy.aggregation import ItemState
 from academy.bundle import Direction, MetricKind
 from academy.intervals import cluster_codes
 from leaderboard.paired import Statistic
@@ -19,23 +20,6 @@ from leaderboard.resampling import Sense
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 UInt8Array = npt.NDArray[np.uint8]
-
-
-class ItemState(IntEnum):
-    """What became of one item in one run.
-
-    MISSING was not submitted and lowers coverage. FAILED was submitted without a value by the
-    entrant's own doing (error, refusal, over budget). WAITING needs a person; UNSCORABLE failed
-    through us. STRUCK (a defective criterion, or a failure of ours closed unrepaired) is out for
-    every entry, whichever entry says so.
-    """
-
-    SCORED = 0
-    MISSING = 1
-    FAILED = 2
-    WAITING = 3
-    UNSCORABLE = 4
-    STRUCK = 5
 
 
 class Place(StrEnum):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from leaderboard.querysets import BoardQuerySet
+from leaderboard.querysets import BoardQuerySet, SnapshotQuerySet
 
 
 class Board(models.Model):
-    """A ranking over one or several versions by one policy; a change of policy is a revision."""
+    """A ranking over one or several versions by one policy; a change of policy is a revision.
+
+    `proposal` names the board of a format from which it was made.
+    """
 
     slug = models.SlugField(max_length=150, unique=True)
     title = models.CharField(max_length=300)
@@ -17,6 +20,7 @@ class Board(models.Model):
     versions = models.ManyToManyField("academy.SuiteVersion", related_name="boards")
     policy = models.JSONField(default=dict)
     revision = models.PositiveIntegerField(default=1)
+    proposal = models.CharField(max_length=200, blank=True)
     is_example = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -27,7 +31,7 @@ class Board(models.Model):
 
     def newest_snapshot(self) -> Snapshot | None:
         """The newest published snapshot: what pages show."""
-        return self.snapshots.exclude(published_at=None).order_by("-number").first()
+        return self.snapshots.public().order_by("-number").first()
 
 
 class BoardRevision(models.Model):
@@ -36,6 +40,7 @@ class BoardRevision(models.Model):
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="revisions")
     revision = models.PositiveIntegerField()
     policy = models.JSONField()
+    versions = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -60,6 +65,8 @@ class Snapshot(models.Model):
     differences = models.JSONField(default=list)
     published_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = SnapshotQuerySet.as_manager()
 
     class Meta:
         constraints = (
@@ -102,9 +109,7 @@ class WindowResult(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                fields=("window", "entrant", "run"), name="one_window_result"
-            ),
+            models.UniqueConstraint(fields=("window", "entrant", "run"), name="one_window_result"),
         )
 
     def __str__(self) -> str:

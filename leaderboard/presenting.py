@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
-from academy.models import Metric
-from leaderboard.models import Board
+from academy.sealing import TOO_FEW
+from leaderboard.models import Board, Snapshot
+
+Json = dict[str, Any]
+Rows = list[Json]
 
 SECTIONS = {
     "provisional": ("Provisional", " Some items have no value yet."),
@@ -20,74 +26,199 @@ EVIDENCE = {
     "people": "Only verdicts of people count where a person must decide.",
     "judge": "Judged by one named judge, not audited.",
     "judge_audited": "Judged by a named judge and audited by people.",
+    "reference": "As the original counts.",
+}
+TESTS = {
+    "mcnemar": "exact McNemar",
+    "t": "paired t",
+    "bootstrap": "paired bootstrap",
+}
+COLUMNS = {
+    "second": "Second numbers",
+    "coverage": "Scored items",
+    "verification": "Verification",
+    "attempts": "Attempts",
+    "usage": "Cost, tokens, time",
+    "first": "Chance of being first",
+    "bounds": "Worst and best case",
+}
+SHOWN_BY_DEFAULT = ("second", "coverage", "verification", "attempts", "usage")
+SORTS: dict[str, Callable[[Json], Any]] = {
+    "score": lambda row: row["score"],
+    "name": lambda row: row["name"].casefold(),
+    "coverage": lambda row: row["coverage"],
+    "verification": lambda row: row["verification"],
+    "attempts": lambda row: row["attempts"],
+    "cost": lambda row: row["usage"].get("cost_micros", {}).get("median"),
+    "tokens": lambda row: row["usage"].get("tokens_out", {}).get("median"),
+    "time": lambda row: row["usage"].get("wall_ms", {}).get("median"),
 }
 
 
-def rows_context(board: Board, standings: dict[str, Any]) -> dict[str, Any]:
-    """What the table of a board shows."""
-    rows = standings["standings"]
-    ranked = [row for row in rows if row["place"] == "ranked"]
-    columns = second_columns(standings)
-    groups: list[list[dict[str, Any]]] = []
-    for row in ranked:
-        if groups and row["tie_group"] is not None and groups[-1][0]["tie_group"] == row["tie_group"]:
-            groups[-1].append(row)
-        else:
-            groups.append([row])
-    sections = [
-        {
-            "title": title,
-            "text": text,
-            "rows": [row for row in rows if row["place"] == place],
-        }
-        for place, (title, text) in SECTIONS.items()
-        if any(row["place"] == place for row in rows)
-    ]
-    if standings["baselines"]:
-        sections.append(
-            {"title": "Baselines", "text": " Runs made to show floor and ceiling.", "rows": standings["baselines"]}
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a reader asked for in the address; the default shows the whole board by rank."""
+
+    sort: str = ""
+    slice: str = ""
+    step: int = 1
+    columns: tuple[str, ...] = SHOWN_BY_DEFAULT
+    like: str = ""
+    cost: float | None = None
+
+    @classmethod
+    def read(cls, query: Any, standings: Mapping[str, Any]) -> Choice:
+        """A choice from a query string; what is not known is left out."""
+        sort = query.get("sort", "")
+        known = {held["name"] for held in standings["slices"]}
+        columns = [name for name in query.getlist("col") if name in COLUMNS]
+        step = query.get("step", "1")
+        return cls(
+            sort=sort if sort.removeprefix("-") in SORTS else "",
+            slice=query.get("slice", "") if query.get("slice") in known else "",
+            step=int(step) if step in ("1", "2", "3", "4") else 1,
+            columns=tuple(columns) if columns else SHOWN_BY_DEFAULT,
+            like=query.get("like", "")[:100].strip(),
+            cost=_amount(query.get("cost", "")),
         )
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the stored rows show what was asked for."""
+        return self == Choice()
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether ranks are shown in their order, so that tie groups can be."""
+        return not (self.sort or self.slice)
+
+    def query(self, **changes: Any) -> str:
+        """The address of a choice that differs in some fields, with "?"."""
+        return "?" + urlencode(replace(self, **changes).pairs())
+
+    def pairs(self, without: str = "") -> list[tuple[str, str]]:
+        """The names and values of the address, in a fixed order, perhaps without one field."""
+        plain = {"sort": self.sort, "slice": self.slice, "like": self.like}
+        found = [(name, text) for name, text in plain.items() if text and name != without]
+        if self.cost is not None and without != "cost":
+            found.append(("cost", f"{self.cost:g}"))
+        if self.step > 1 and without != "step":
+            found.append(("step", str(self.step)))
+        if self.columns != SHOWN_BY_DEFAULT and without != "columns":
+            found += [("col", name) for name in self.columns]
+        return found
+
+
+def _amount(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def rows_context(standings: Json, choice: Choice | None = None) -> Json:
+    """What the table of a board shows."""
+    choice = choice or Choice()
+    rows = chosen_rows(standings, choice)
+    ranked = [row for row in rows if row["place"] == "ranked"]
+    beside = standings["baselines"] if choice.keeps_order else []
+    withdrawn = standings.get("withdrawn", []) if choice.keeps_order else []
+    sections = [
+        {"title": title, "text": text, "rows": held}
+        for place, (title, text) in SECTIONS.items()
+        if (held := [row for row in rows if row["place"] == place])
+    ]
+    if withdrawn:
+        text = " The runs stay readable and count as attempts."
+        sections.append({"title": "Withdrawn", "text": text, "rows": withdrawn, "struck": True})
+    if beside:
+        text = " Runs made to show floor and ceiling, drawn as dashed lines."
+        sections.append({"title": "Baselines", "text": text, "rows": beside})
     tiers = any(row["details"].get("tier") for row in rows)
+    shows = {name: name in choice.columns for name in COLUMNS}
+    columns = standings["columns"] if shows["second"] else []
+    usage = ("cost", "tokens", "time") if shows["usage"] else ()
+    simple = [name for name in COLUMNS if name not in ("second", "usage") and shows[name]]
     return {
-        "board": board,
         "standings": standings,
+        "choice": choice,
         "ranked": ranked,
-        "groups": groups,
+        "groups": groups_of(ranked) if choice.keeps_order else [[row] for row in ranked],
         "sections": sections,
         "columns": columns,
+        "shows": shows,
         "tiers": tiers,
         "axis": axis_of(standings),
-        "width": 10 + len(columns) + int(tiers),
+        "test": TESTS.get(standings["test"], standings["test"]),
+        "percent": f"{standings['policy']['confidence'] * 100:g}",
+        "p_level": f"{1 - standings['policy']['confidence']:.3g}",
+        "slice": next((s for s in standings["slices"] if s["name"] == choice.slice), None),
+        "width": 5 + len(columns) + len(usage) + len(simple) + int(tiers),
     }
 
 
-def second_columns(standings: dict[str, Any]) -> list[dict[str, Any]]:
-    """The second numbers a board shows: metrics its policy names, and the reference figure."""
-    metrics = Metric.objects.filter(
-        version_id=standings["version_id"], key__in=standings["policy"]["secondary"]
-    ).order_by("ordinal")
-    columns = [
-        {"key": m.key, "label": m.label, "kind": m.kind, "unit": m.unit, "low": m.low, "high": m.high}
-        for m in metrics
-    ]
-    main = standings["metric"]
-    if main["mode"] == "strict":
-        columns.append({**main, "key": "reference", "label": "Reference", "unit": main["unit"]})
-    return columns
+def groups_of(ranked: Rows) -> list[Rows]:
+    """Ranked rows by tie group; without groups each row stands alone."""
+    groups: list[Rows] = []
+    for row in ranked:
+        tied = groups and row["tie_group"] is not None
+        if tied and groups[-1][0]["tie_group"] == row["tie_group"]:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return groups
 
 
-def axis_of(standings: dict[str, Any]) -> dict[str, Any]:
-    """The common axis of the interval column: the metric's range, or a round one over the scores."""
+def chosen_rows(standings: Json, choice: Choice) -> Rows:
+    """The rows a reader asked for, in the order asked for; unknown values come last."""
+    rows = [row for row in standings["standings"] if _passes(row, choice)]
+    if choice.slice:
+        held = next(s for s in standings["slices"] if s["name"] == choice.slice)
+        rows = [{**row, **_cut(row, held["entries"].get(row["key"]))} for row in rows]
+    direction = standings["metric"]["direction"]
+    sort = choice.sort or ("score" if choice.slice else "")
+    if not sort:
+        return rows
+    name = sort.removeprefix("-")
+    value = SORTS[name]
+    # The first click on a score shows the best first, in either direction.
+    falls = (direction == "up") if name == "score" else False
+    if sort.startswith("-"):
+        falls = not falls
+    known = [row for row in rows if value(row) is not None]
+    known.sort(key=value, reverse=falls)
+    return [*known, *(row for row in rows if value(row) is None)]
+
+
+def _cut(row: Json, cell: Json | None) -> Json:
+    """A row with its numbers in a slice. A slice has no ranks."""
+    names = ("score", "low", "high", "shown", "shown_low", "shown_high", "n")
+    numbers = {name: cell[name] if cell else None for name in names}
+    if numbers["n"] is None:
+        numbers["n"] = 0
+    return {**numbers, "rank": None, "rank_low": None, "scored": numbers["n"]}
+
+
+def _passes(row: Json, choice: Choice) -> bool:
+    cost = row["usage"].get("cost_micros", {}).get("median")
+    return (
+        row["verification"] >= choice.step
+        and choice.like.casefold() in f"{row['name']} {row['settings']}".casefold()
+        and (choice.cost is None or (cost is not None and cost <= choice.cost * 1e6))
+    )
+
+
+def axis_of(standings: Json) -> Json:
+    """The common axis of the interval column: 0 to 1, or a round one over the scores."""
     metric = standings["metric"]
     rows = [*standings["standings"], *standings["baselines"]]
-    points = [row[name] for row in rows for name in ("low", "score", "high") if row[name] is not None]
-    if metric["scale"] == 100:
-        low, high = 0.0, 1.0
-    elif points:
-        low = min(0.0, *points) if min(points) < 0 else 0.0
-        high = nice(max(points))
-    else:
-        low, high = 0.0, 1.0
+    points = [
+        row[name] for row in rows for name in ("low", "score", "high") if row[name] is not None
+    ]
+    low, high = 0.0, 1.0
+    if metric["scale"] != 100 and points:
+        low, high = min(0.0, *points), nice(max(points))
     return {
         "low": low,
         "high": high,
@@ -101,79 +232,145 @@ def nice(value: float) -> float:
     if value <= 0:
         return 1.0
     power = 10 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 2, 4, 5, 8, 10) if step * power >= value)
+    return next((step * power for step in (1, 2, 4, 5, 8, 10) if step * power >= value), value)
 
 
-def headline(standings: dict[str, Any]) -> str:
+def headline(standings: Json) -> str:
     """What the board says, in one or two sentences."""
     ranked = [row for row in standings["standings"] if row["place"] == "ranked"]
     if standings["numbers_hidden"]:
-        return (
-            "This version is sealed and has fewer than ten tasks: any number would give the "
-            "answer keys away, so only tier and pass are shown."
-        )
+        return TOO_FEW
     if not ranked:
         if not standings["standings"]:
             return "Nobody has entered yet."
         return "Nobody is ranked here; each entry says why."
     first = [row for row in ranked if row["tie_group"] == ranked[0]["tie_group"]]
+    best = "lowest" if standings["metric"]["direction"] == "down" else "highest"
     if len(ranked) > 1 and ranked[0]["tie_group"] is None:
         return (
-            f"{ranked[0]['name']} has the best score. There are too few items to say which "
+            f"{ranked[0]['name']} has the {best} score. There are too few items to say which "
             "entries can be told apart."
         )
-    if len(first) > 1:
-        names = " and ".join(filter(None, [", ".join(r["name"] for r in first[1:-1]), first[-1]["name"]]))
-        said = f"{len(first)} entries share first place. {first[0]['name']} has the best score, but on these items it cannot be told apart from {names}."
-    else:
-        said = f"{first[0]['name']} is first."
-    if standings["fragility"]:
-        verb = "verdict" if standings["fragility"] == 1 else "verdicts"
-        said += f" {standings['fragility']} changed {verb} would swap first and second."
-    return said
+    if len(first) == 1:
+        return f"{ranked[0]['name']} stands first.{_fragile(standings)}"
+    names = [row["name"] for row in first[1:]]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    tied = [row for row in ranked if row["rank"] == 1]
+    if len(tied) == len(first):
+        return f"{counted(len(first))} entries share first place with equal scores."
+    return (
+        f"{counted(len(first))} entries share first place. {ranked[0]['name']} has the {best} "
+        f"score, but on these items it cannot be told apart from {listed}.{_fragile(standings)}"
+    )
 
 
-def board_context(board: Board) -> dict[str, Any]:
-    """Everything on a board's page, from its newest snapshot."""
-    snapshot = board.newest_snapshot()
-    if snapshot is None:
-        return {"board": board, "standings": None}
+def _fragile(standings: Json) -> str:
+    number = standings["fragility"]
+    if not number:
+        return ""
+    verdicts = "changed verdict" if number == 1 else "changed verdicts"
+    return f" {counted(number)} {verdicts} would swap first and second."
+
+
+WORDS = (
+    "Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten",
+)  # fmt: skip
+
+
+def counted(number: int) -> str:
+    """A small number as a word at the beginning of a sentence."""
+    return WORDS[number] if number < len(WORDS) else str(number)
+
+
+def snapshot_context(board: Board, snapshot: Snapshot, choice: Choice) -> Json:
+    """Everything on a board's page besides the rows, from one snapshot."""
     standings = snapshot.standings
     methods = sorted({row["method"] for row in standings["standings"] if row["method"]})
     return {
         "board": board,
         "snapshot": snapshot,
         "standings": standings,
+        "choice": choice,
         "headline": headline(standings),
         "evidence": EVIDENCE.get(standings["policy"]["evidence"], ""),
         "interval_methods": ", ".join(methods),
+        "test": TESTS.get(standings["test"], standings["test"]),
+        "percent": f"{standings['policy']['confidence'] * 100:g}",
+        "slice_groups": slice_groups(standings),
+        "column_choices": [
+            {"name": name, "label": label, "is_on": name in choice.columns}
+            for name, label in COLUMNS.items()
+        ],
+        "filters": filters_of(standings, choice),
+        "steps": [(2, "records supplied"), (3, "re-scored here"), (4, "reproduced")],
     }
 
 
-def board_rows(boards: Iterable[Board]) -> list[dict[str, Any]]:
-    """Boards with their leaders, for lists."""
-    rows = []
-    for board in boards:
-        snapshot = board.newest_snapshot()
-        standings = snapshot.standings if snapshot else None
-        ranked = [r for r in standings["standings"] if r["place"] == "ranked"] if standings else []
-        leader = ranked[0] if ranked else None
-        shared = [
-            row["name"]
-            for row in ranked[1:]
-            if row["tie_group"] is not None and row["tie_group"] == ranked[0]["tie_group"]
-        ]
-        rows.append(
-            {
-                "board": board,
-                "subtitle": f"{standings['suite']}@{standings['version']}, {standings['n']} items" if standings else "",
-                "leader": leader,
-                "shared": ", ".join(shared),
-                "unit": standings["metric"]["unit"] if standings else "",
-                "why_none": "nobody is ranked" if standings and standings["standings"] else "no entries yet",
-                "entries": len(standings["standings"]) if standings else 0,
-                "updated_at": snapshot.published_at if snapshot else None,
-                "snapshot": snapshot.number if snapshot else None,
-            }
-        )
-    return rows
+def slice_groups(standings: Json) -> list[Json]:
+    """The slices by attribute, each with a row of cells for every entry with numbers."""
+    groups: dict[str, list[Json]] = {}
+    for held in standings["slices"]:
+        groups.setdefault(held["attribute"], []).append(held)
+    rows = [row for row in standings["standings"] if row["scored"]]
+    return [
+        {
+            "attribute": attribute,
+            "slices": held[:6],
+            "more": max(0, len(held) - 6),
+            "rows": [
+                {"name": row["name"], "cells": [s["entries"].get(row["key"]) for s in held[:6]]}
+                for row in rows[:12]
+            ],
+        }
+        for attribute, held in groups.items()
+    ]
+
+
+def filters_of(standings: Json, choice: Choice) -> list[Json]:
+    """The filters that are on, and those that would change something, as links."""
+    rows = standings["standings"]
+    found = []
+    labels = {2: "Records supplied or better", 3: "Re-scored here or better", 4: "Reproduced"}
+    for step, label in labels.items():
+        on = choice.step == step
+        if on or any(row["verification"] < step for row in rows):
+            found.append({"label": label, "on": on, "url": choice.query(step=1 if on else step)})
+    costs = [cost for row in rows if (cost := SORTS["cost"](row)) is not None]
+    if costs and (choice.cost is not None or max(costs) > 1e6 >= min(costs)):
+        on = choice.cost is not None
+        amount = choice.cost if on else 1.0
+        url = choice.query(cost=None if on else 1.0)
+        found.append({"label": f"At most ${amount:g} a task", "on": on, "url": url})
+    if choice.like:
+        found.append({"label": f"“{choice.like}”", "on": True, "url": choice.query(like="")})
+    return found
+
+
+def board_rows(boards: Iterable[Board]) -> list[Json]:
+    """Boards with their leaders, for lists; each with its newest snapshot."""
+    listed = list(boards)
+    newest = Snapshot.objects.newest_of(listed)
+    return [_board_row(board, newest.get(board.pk)) for board in listed]
+
+
+def _board_row(board: Board, snapshot: Snapshot | None) -> Json:
+    if snapshot is None:
+        return {
+            "board": board, "subtitle": "", "leader": None, "shared": "", "unit": "",
+            "why_none": "no entries yet", "entries": 0, "updated_at": None, "snapshot": None,
+        }  # fmt: skip
+    standings = snapshot.standings
+    ranked = [row for row in standings["standings"] if row["place"] == "ranked"]
+    shared = groups_of(ranked)[0][1:] if ranked else []
+    updated: datetime | None = snapshot.published_at
+    return {
+        "board": board,
+        "subtitle": f"{standings['suite']}@{standings['version']}, {standings['n']} items",
+        "leader": ranked[0] if ranked else None,
+        "shared": ", ".join(row["name"] for row in shared),
+        "unit": standings["metric"]["unit"],
+        "why_none": "nobody is ranked" if standings["standings"] else "no entries yet",
+        "entries": len(standings["standings"]),
+        "updated_at": updated,
+        "snapshot": snapshot.number,
+    }

@@ -1,12 +1,18 @@
-"""The questions asked of boards."""
+"""The questions asked of boards and their snapshots."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Self
 
+from django.apps import apps
 from django.db import models
+from django.db.models import Exists, OuterRef, Subquery
+from django.db.models.functions import Cast, Concat
 
 from academy.querysets import sees_drafts
+
+OWED = ("ready", "leased")
 
 
 class BoardQuerySet(models.QuerySet[Any]):
@@ -16,4 +22,51 @@ class BoardQuerySet(models.QuerySet[Any]):
         """Boards over at least one version that this person may see."""
         if sees_drafts(user):
             return self
-        return self.filter(versions__state__in=("published", "retired")).distinct()
+        through = self.model.versions.through.objects
+        public = through.filter(
+            board=OuterRef("pk"), suiteversion__state__in=("published", "retired")
+        )
+        return self.filter(Exists(public))
+
+    def with_newest(self) -> Self:
+        """Boards with number, digest and time of the newest public snapshot, and whether work is
+        owed that may change it: all that a page's ETag rests on, in one query."""
+        snapshots = (
+            apps.get_model("leaderboard", "Snapshot")
+            .objects.filter(board=OuterRef("pk"), published_at__isnull=False)
+            .order_by("-number")
+        )
+        work = apps.get_model("academy", "Work").objects.filter(state__in=OWED)
+        own = work.filter(
+            key=Concat(models.Value("publish_board:"), Cast(OuterRef("pk"), models.CharField()))
+        )
+        versions = self.model.versions.through.objects.filter(board=OuterRef(OuterRef("pk")))
+        of_runs = work.filter(
+            kind__in=("score", "aggregate"),
+            run__version__in=versions.values("suiteversion"),
+        )
+        return self.annotate(
+            newest_number=Subquery(snapshots.values("number")[:1]),
+            newest_digest=Subquery(snapshots.values("digest")[:1]),
+            newest_at=Subquery(snapshots.values("published_at")[:1]),
+            is_stale=Exists(own) | Exists(of_runs),
+        )
+
+
+class SnapshotQuerySet(models.QuerySet[Any]):
+    """Snapshots."""
+
+    def public(self) -> Self:
+        """Those that are published."""
+        return self.filter(published_at__isnull=False)
+
+    def newest_of(self, boards: Iterable[Any]) -> dict[int, Any]:
+        """The newest public snapshot of each board, by the board's key, without its rows."""
+        found = (
+            self.public()
+            .filter(board__in=boards)
+            .order_by("board_id", "-number")
+            .distinct("board_id")
+            .defer("rows_html")
+        )
+        return {snapshot.board_id: snapshot for snapshot in found}

@@ -23,7 +23,13 @@ from leaderboard.entries import (
     item_table,
     placements,
 )
-from leaderboard.estimates import FEWEST_CLUSTERS, Estimate, estimates, too_few_note
+from leaderboard.estimates import (
+    FEWEST_CLUSTERS,
+    Estimate,
+    estimates,
+    statistic_of,
+    too_few_note,
+)
 from leaderboard.paired import CommonItems, difference_of_means
 from leaderboard.power import fragility, smallest_detectable_difference
 from leaderboard.resampling import (
@@ -36,7 +42,16 @@ from leaderboard.resampling import (
 )
 from leaderboard.ties import PairTest, pair_pvalues, pair_test, tie_groups
 
-__all__ = ["Entry", "ItemState", "Place", "Policy", "Ranking", "Standing", "rank"]
+__all__ = [
+    "Entry",
+    "ItemState",
+    "Place",
+    "Policy",
+    "Ranking",
+    "Standing",
+    "attempt_scores",
+    "rank",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -158,6 +173,27 @@ def rank(entries: Sequence[Entry], policy: Policy, seed_digest: str) -> Ranking:
         detectable=_detectable(table, policy, order),
         notes=_notes(table, policy, order),
     )
+
+
+def attempt_scores(
+    entries: Sequence[Entry], policy: Policy
+) -> dict[str, tuple[float | None, bool]]:
+    """By key, the number that each entry would rank by, and whether it is final.
+
+    What is not final (provisional, incomplete) has the number over the items it has. Entries of
+    one board belong in one call: what is struck for one is struck for all.
+    """
+    table = item_table(entries, policy)
+    placed = placements(table, policy)
+    found = {}
+    for column, entry in enumerate(table.entries):
+        counted = table.counted[:, column]
+        score = statistic_of(counted[~np.isnan(counted)], policy.statistic)
+        if policy.origin == "reported" or placed[column].missing == placed[column].n:
+            score = entry.reported
+        open_places = (Place.PROVISIONAL, Place.INCOMPLETE, Place.UNSCORED)
+        found[entry.key] = score, placed[column].place not in open_places
+    return found
 
 
 def _order(table: ItemTable, policy: Policy, placed: Sequence[Placement]) -> _Order:

@@ -7,10 +7,12 @@ from typing import Any
 
 from academy.models import SuiteVersion
 from leaderboard import boards, standings
+from leaderboard.models import Board
 
 
 def refresh_boards(payload: Mapping[str, Any]) -> Callable[[], None]:
-    """Work of kind "refresh_boards": a new snapshot of each board of the version that changed."""
+    """Work of kind "refresh_boards": the boards of a version that changed exist, and each owes a
+    snapshot. A board has one row of work, however many of its versions change meanwhile."""
     version = (
         SuiteVersion.objects.exclude(state=SuiteVersion.State.DRAFT)
         .select_related("suite")
@@ -23,6 +25,18 @@ def refresh_boards(payload: Mapping[str, Any]) -> Callable[[], None]:
             return
         boards.ensure_boards(version)
         for board in version.boards.order_by("pk"):
-            standings.publish_snapshot(board)
+            boards.owe_snapshot(board)
+
+    return write
+
+
+def publish_board(payload: Mapping[str, Any]) -> Callable[[], None]:
+    """Work of kind "publish_board": the next snapshot of a board, if anything changed."""
+    board = Board.objects.filter(pk=payload["board"]).first()
+    computed = standings.compute(board) if board else None
+
+    def write() -> None:
+        if board is not None and computed is not None:
+            standings.store_snapshot(board, computed)
 
     return write

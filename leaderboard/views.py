@@ -1,17 +1,27 @@
-"""Pages of boards, read from their newest published snapshot."""
+"""Pages and files of boards, read from their published snapshots."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
+from functools import cache
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from csp.decorators import csp_update
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.utils.cache import get_conditional_response
 from django.utils.safestring import mark_safe
+from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from leaderboard import presenting
+from academy.templatetags.display import ago
+from leaderboard import badges, charting, presenting
 from leaderboard.models import Board, Snapshot
+from leaderboard.presenting import Choice
 
 COLUMNS = (
     "rank", "rank_low", "rank_high", "tie_group", "place", "entrant", "name", "settings", "run",
@@ -19,6 +29,7 @@ COLUMNS = (
     "attempts", "verification_label", "reason",
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+PAGE = 30
 
 
 @require_safe
@@ -28,37 +39,118 @@ def board_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def board_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """A board: the rows as they were rendered with the snapshot."""
-    board = get_object_or_404(Board.objects.visible_to(request.user), slug=slug)
-    context = presenting.board_context(board)
-    if context["standings"] is not None:
-        # Rendered by our own escaping template when the snapshot was made.
-        context["rows_html"] = mark_safe(context["snapshot"].rows_html)
-    return render(request, "leaderboard/board_detail.html", context)
+def board_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """A board as it stands: two queries, and one for whoever has the page already."""
+    board = get_object_or_404(Board.objects.visible_to(request.user).with_newest(), slug=slug)
+    if board.newest_number is None:
+        return render(request, "leaderboard/board_detail.html", {"board": board})
+    etag = _etag(request, board.newest_digest, str(ago(board.newest_at)), board.is_stale)
+    if not_modified := _not_modified(request, etag):
+        return not_modified
+    snapshot = board.snapshots.public().get(number=board.newest_number)
+    return _page(request, board, snapshot, etag, is_newest=True)
 
 
-def published(request: HttpRequest, slug: str) -> Snapshot:
-    """The newest snapshot of a board this person may see; else 404."""
+@require_safe
+def snapshot_detail(request: HttpRequest, slug: str, number: int) -> HttpResponseBase:
+    """A board as it stood in one snapshot."""
+    snapshot = _snapshot(request, slug, number)
+    etag = _etag(request, snapshot.digest, str(ago(snapshot.published_at)), "snapshot")
+    if not_modified := _not_modified(request, etag):
+        return not_modified
+    return _page(request, snapshot.board, snapshot, etag, is_newest=False)
+
+
+def _page(
+    request: HttpRequest, board: Board, snapshot: Snapshot, etag: str, *, is_newest: bool
+) -> HttpResponse:
+    standings = snapshot.standings
+    choice = Choice.read(request.GET, standings)
+    # Rendered by our own escaping template, with the snapshot or now.
+    rows_html = (
+        mark_safe(snapshot.rows_html)
+        if choice.is_default
+        else render_to_string(
+            "leaderboard/_board_rows.html", presenting.rows_context(standings, choice)
+        )
+    )
+    context = {
+        **presenting.snapshot_context(board, snapshot, choice),
+        "rows_html": rows_html,
+        "is_newest": is_newest,
+        "axis": presenting.axis_of(standings),
+        "charts": charting.cost_charts(standings),
+        "site_root": f"{request.scheme}://{request.get_host()}",
+        "choice_pairs": choice.pairs(without="columns"),
+        "slice_pairs": choice.pairs(without="slice"),
+        "like_pairs": choice.pairs(without="like"),
+    }
+    response = render(request, "leaderboard/board_detail.html", context)
+    response["ETag"] = etag
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+@cache
+def _release() -> str:
+    """A digest of the templates, so that a new release is not hidden behind an old ETag."""
+    hashed = hashlib.sha256()
+    for path in sorted((settings.BASE_DIR / "templates").rglob("*.html")):
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()
+
+
+def _etag(request: HttpRequest, *facts: Any) -> str:
+    """All that a page of a snapshot rests on, its age in words and its reader included."""
+    reader = request.user.pk if request.user.is_authenticated else ""
+    told = [_release(), request.get_full_path(), reader, *facts]
+    return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
+
+
+def _not_modified(request: HttpRequest, etag: str) -> HttpResponseBase | None:
+    if "HTTP_IF_NONE_MATCH" not in request.META:
+        return None
+    found: HttpResponseBase | None = get_conditional_response(request, etag=etag)
+    return found
+
+
+def _snapshot(request: HttpRequest, slug: str, number: int | None = None) -> Snapshot:
+    """A public snapshot of a board this person may see, the newest by default; else 404."""
     board = get_object_or_404(Board.objects.visible_to(request.user), slug=slug)
-    snapshot = board.newest_snapshot()
+    if number is None:
+        snapshot = board.newest_snapshot()
+    else:
+        snapshot = board.snapshots.public().filter(number=number).first()
     if snapshot is None:
         raise Http404
+    snapshot.board = board
     return snapshot
 
 
 @require_safe
-def board_json(request: HttpRequest, slug: str) -> JsonResponse:
-    """The standings as JSON: what the page and the command show."""
-    snapshot = published(request, slug)
-    return JsonResponse(
-        {
-            **snapshot.standings,
-            "snapshot": snapshot.number,
-            "snapshot_digest": snapshot.digest,
-            "published_at": snapshot.published_at,
-        }
-    )
+def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
+    """All public snapshots of a board, newest first, with who moved and why."""
+    board = get_object_or_404(Board.objects.visible_to(request.user), slug=slug)
+    rows = board.snapshots.public().order_by("-number").defer("standings", "rows_html")
+    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    return render(request, "leaderboard/snapshot_list.html", {"board": board, "page": page})
+
+
+def as_json(snapshot: Snapshot) -> dict[str, Any]:
+    """What the page, the command and this address show, as one document."""
+    return {
+        **snapshot.standings,
+        "snapshot": snapshot.number,
+        "snapshot_digest": snapshot.digest,
+        "published_at": snapshot.published_at,
+        "differences": snapshot.differences,
+    }
+
+
+@require_safe
+def board_json(request: HttpRequest, slug: str, number: int | None = None) -> JsonResponse:
+    """The standings as JSON."""
+    return JsonResponse(as_json(_snapshot(request, slug, number)))
 
 
 def cell(value: Any, *, neutral: bool) -> Any:
@@ -69,14 +161,70 @@ def cell(value: Any, *, neutral: bool) -> Any:
 
 
 @require_safe
-def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """The standings as CSV; `?raw=1` leaves text cells unchanged for programs."""
-    snapshot = published(request, slug)
+def board_csv(request: HttpRequest, slug: str, number: int | None = None) -> HttpResponse:
+    """The rows that the page shows for the same address, as CSV; `?raw=1` leaves text cells
+    unchanged for programs."""
+    snapshot = _snapshot(request, slug, number)
+    choice = Choice.read(request.GET, snapshot.standings)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{slug}-{snapshot.number}.csv"'
     writer = csv.writer(response)
     writer.writerow(COLUMNS)
     neutral = request.GET.get("raw") != "1"
-    for row in snapshot.standings["standings"]:
+    for row in presenting.chosen_rows(snapshot.standings, choice):
         writer.writerow([cell(row[name], neutral=neutral) for name in COLUMNS])
     return response
+
+
+@require_safe
+def board_markdown(request: HttpRequest, slug: str) -> HttpResponse:
+    """The ranked rows as a Markdown table for READMEs."""
+    snapshot = _snapshot(request, slug)
+    link = request.build_absolute_uri(f"/boards/{slug}/snapshots/{snapshot.number}/")
+    text = badges.markdown_table(snapshot.standings, snapshot.number, link)
+    return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+
+
+@require_safe
+def board_badge(request: HttpRequest, slug: str) -> HttpResponse:
+    """The place of one entry (`?entry=KEY`), or the leader's, as an SVG badge that follows the
+    board."""
+    snapshot = _snapshot(request, slug)
+    drawn = badges.board_badge(snapshot.standings, request.GET.get("entry", ""))
+    return _svg(render_to_string("leaderboard/_badge.svg", drawn))
+
+
+@require_safe
+def cost_svg(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """The cost chart of a snapshot as a file."""
+    charts = charting.cost_charts(_snapshot(request, slug, number).standings)
+    if charts is None:
+        raise Http404
+    context = {"d": charts["drawings"][0], "standalone": True}
+    response = _svg(render_to_string("leaderboard/_cost_drawing.html", context))
+    response["Content-Disposition"] = f'attachment; filename="{slug}-{number}-cost.svg"'
+    return response
+
+
+def _svg(text: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="image/svg+xml")
+    response["Cache-Control"] = "no-cache"
+    response["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    return response
+
+
+@xframe_options_exempt
+@csp_update({"frame-ancestors": ["*"]})
+@require_safe
+def board_embed(request: HttpRequest, slug: str) -> HttpResponse:
+    """A small table for other sites: it has no forms, no session and no script."""
+    snapshot = _snapshot(request, slug)
+    standings = snapshot.standings
+    context = {
+        "board": snapshot.board,
+        "snapshot": snapshot,
+        "standings": standings,
+        "rows": [row for row in standings["standings"] if row["rank"]][:20],
+        "board_url": request.build_absolute_uri(f"/boards/{slug}/"),
+    }
+    return render(request, "leaderboard/board_embed.html", context)

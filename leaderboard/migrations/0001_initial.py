@@ -5,110 +5,237 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('academy', '0002_partitions_and_triggers'),
+        ("academy", "0002_partitions_and_triggers"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Board',
+            name="Board",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=150, unique=True)),
-                ('title', models.CharField(max_length=300)),
-                ('description', models.TextField(blank=True)),
-                ('policy', models.JSONField(default=dict)),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('is_example', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('versions', models.ManyToManyField(related_name='boards', to='academy.suiteversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=150, unique=True)),
+                ("title", models.CharField(max_length=300)),
+                ("description", models.TextField(blank=True)),
+                ("policy", models.JSONField(default=dict)),
+                ("revision", models.PositiveIntegerField(default=1)),
+                ("is_example", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "versions",
+                    models.ManyToManyField(related_name="boards", to="academy.suiteversion"),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Snapshot',
+            name="Snapshot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('board_revision', models.PositiveIntegerField()),
-                ('inputs_digest', models.CharField(max_length=64)),
-                ('digest', models.CharField(max_length=64)),
-                ('standings', models.JSONField()),
-                ('rows_html', models.TextField(blank=True)),
-                ('differences', models.JSONField(default=list)),
-                ('published_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('board', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='leaderboard.board')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("board_revision", models.PositiveIntegerField()),
+                ("inputs_digest", models.CharField(max_length=64)),
+                ("digest", models.CharField(max_length=64)),
+                ("standings", models.JSONField()),
+                ("rows_html", models.TextField(blank=True)),
+                ("differences", models.JSONField(default=list)),
+                ("published_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "board",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="snapshots",
+                        to="leaderboard.board",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Window',
+            name="Window",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('label', models.CharField(max_length=100)),
-                ('opens_at', models.DateTimeField()),
-                ('closes_at', models.DateTimeField()),
-                ('board', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='windows', to='leaderboard.board')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("label", models.CharField(max_length=100)),
+                ("opens_at", models.DateTimeField()),
+                ("closes_at", models.DateTimeField()),
+                (
+                    "board",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="windows",
+                        to="leaderboard.board",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Certificate',
+            name="Certificate",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('serial', models.CharField(max_length=40, unique=True)),
-                ('tier', models.CharField(max_length=30)),
-                ('state', models.CharField(choices=[('valid', 'Valid'), ('under_review', 'Under review'), ('superseded', 'Superseded'), ('revoked', 'Revoked')], default='valid', max_length=14)),
-                ('reason', models.TextField(blank=True)),
-                ('document', models.JSONField()),
-                ('issued_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('board', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='certificates', to='leaderboard.board')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='certificates', to='academy.run')),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='leaderboard.snapshot')),
-                ('window', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='leaderboard.window')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("serial", models.CharField(max_length=40, unique=True)),
+                ("tier", models.CharField(max_length=30)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("valid", "Valid"),
+                            ("under_review", "Under review"),
+                            ("superseded", "Superseded"),
+                            ("revoked", "Revoked"),
+                        ],
+                        default="valid",
+                        max_length=14,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("document", models.JSONField()),
+                ("issued_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                (
+                    "board",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="certificates",
+                        to="leaderboard.board",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="certificates",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="leaderboard.snapshot",
+                    ),
+                ),
+                (
+                    "window",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="leaderboard.window",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='WindowResult',
+            name="WindowResult",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('passed', models.BooleanField()),
-                ('tier', models.CharField(blank=True, max_length=30)),
-                ('value', models.FloatField(null=True)),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='academy.entrant')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.run')),
-                ('window', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='results', to='leaderboard.window')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("passed", models.BooleanField()),
+                ("tier", models.CharField(blank=True, max_length=30)),
+                ("value", models.FloatField(null=True)),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="academy.entrant",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "window",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="results",
+                        to="leaderboard.window",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='BoardRevision',
+            name="BoardRevision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveIntegerField()),
-                ('policy', models.JSONField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('board', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='leaderboard.board')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("revision", models.PositiveIntegerField()),
+                ("policy", models.JSONField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "board",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="revisions",
+                        to="leaderboard.board",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('board', 'revision'), name='one_board_revision')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("board", "revision"), name="one_board_revision")
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='snapshot',
-            constraint=models.UniqueConstraint(fields=('board', 'number'), name='one_snapshot_per_number'),
+            model_name="snapshot",
+            constraint=models.UniqueConstraint(
+                fields=("board", "number"), name="one_snapshot_per_number"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='window',
-            constraint=models.CheckConstraint(condition=models.Q(('closes_at__gt', models.F('opens_at'))), name='window_has_length'),
+            model_name="window",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("closes_at__gt", models.F("opens_at"))),
+                name="window_has_length",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='window',
-            constraint=models.UniqueConstraint(fields=('board', 'label'), name='one_window_per_label'),
+            model_name="window",
+            constraint=models.UniqueConstraint(
+                fields=("board", "label"), name="one_window_per_label"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='windowresult',
-            constraint=models.UniqueConstraint(fields=('window', 'entrant', 'run'), name='one_window_result'),
+            model_name="windowresult",
+            constraint=models.UniqueConstraint(
+                fields=("window", "entrant", "run"), name="one_window_result"
+            ),
         ),
     ]

@@ -1,4 +1,4 @@
-"""Boards on pages: tables of boards, the figure of a row."""
+"""Boards on pages: tables of boards, sorting links, and the small figures of rows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from typing import Any
 
 from django import template
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
-from academy.templatetags.display import interval, metric_value
+from academy.templatetags.display import count as counted
+from academy.templatetags.display import dollars, interval, metric_value, milliseconds
 from leaderboard import presenting
+from leaderboard.digits import shown
 from leaderboard.models import Board
+from leaderboard.presenting import Choice
 
 register = template.Library()
+
+SLICE_WIDTH = 96
 
 
 @register.inclusion_tag("leaderboard/_board_table.html")
@@ -44,11 +49,108 @@ def board_interval(axis: dict[str, Any], row: dict[str, Any], is_first: bool) ->
     if row["shown_low"]:
         label += f", interval {row['shown_low']} to {row['shown_high']}"
     if row["score"] is None:
-        return format_html('<span class="dim">–</span>')
+        return mark_safe('<span class="dim">–</span>')
     drawn: SafeString = interval(
         axis, row["low"], row["score"], row["high"], label, quiet=not is_first
     )
     return drawn
+
+
+@register.simple_tag
+def slice_interval(axis: dict[str, Any], cell: dict[str, Any] | None) -> SafeString:
+    """The small figure of an entry in a slice."""
+    if not cell or cell["score"] is None or cell["low"] is None:
+        return mark_safe('<span class="dim">–</span>')
+    span = (axis["high"] - axis["low"]) or 1.0
+
+    def place(value: float) -> float:
+        return (
+            3
+            + (SLICE_WIDTH - 6) * (min(max(value, axis["low"]), axis["high"]) - axis["low"]) / span
+        )
+
+    low, high = place(cell["low"]), place(cell["high"])
+    return format_html(
+        '<svg class="fig" width="{0}" height="18" viewBox="0 0 {0} 18" role="img"'
+        ' aria-label="interval {1} to {2}"><line class="grid-l" x1="{3}" x2="{3}" y1="0" y2="18"/>'
+        '<rect class="band q" x="{4}" y="6" width="{5}" height="6" rx="3"/>'
+        '<circle class="pt" cx="{6}" cy="9" r="3.5"/></svg>',
+        SLICE_WIDTH,
+        cell["shown_low"],
+        cell["shown_high"],
+        SLICE_WIDTH / 2,
+        f"{low:.1f}",
+        f"{max(2.0, high - low):.1f}",
+        f"{place(cell['score']):.1f}",
+    )
+
+
+@register.simple_tag
+def distribution(cell: dict[str, Any], scale: list[int]) -> SafeString:
+    """How often each rating was given, as bars on one height, with the same in words."""
+    most = max(cell["counts"], default=0) or 1
+    bars = format_html_join(
+        "",
+        '<rect class="band" x="{}" y="{}" width="18" height="{}"/>',
+        (
+            (22 * place, f"{22 - 20 * number / most:.1f}", f"{20 * number / most:.1f}")
+            for place, number in enumerate(cell["counts"])
+        ),
+    )
+    words = ", ".join(
+        f"{number} times {step}" for step, number in zip(scale, cell["counts"], strict=True)
+    )
+    width = 22 * len(scale)
+    return format_html(
+        '<svg class="fig" width="{0}" height="24" viewBox="0 0 {0} 24" role="img"'
+        ' aria-label="{1}">{2}<line class="axis" x1="0" x2="{0}" y1="22.5" y2="22.5"/></svg>',
+        width,
+        words,
+        bars,
+    )
+
+
+@register.simple_tag
+def sort_link(choice: Choice, name: str, label: str) -> SafeString:
+    """A heading that sorts by its column; a second click turns the order round."""
+    sort = f"-{name}" if choice.sort == name else name
+    return format_html('<a href="{}">{}</a>', choice.query(sort=sort), label)
+
+
+@register.simple_tag
+def sort_state(choice: Choice, name: str, direction: str = "up") -> SafeString:
+    """The aria-sort of a heading, if the table is in its order."""
+    if choice.sort.removeprefix("-") != name and not (name == "score" and not choice.sort):
+        return mark_safe("")
+    falls = name == "score" and direction == "up"
+    if choice.sort.startswith("-"):
+        falls = not falls
+    return format_html(' aria-sort="{}"', "descending" if falls else "ascending")
+
+
+@register.simple_tag
+def slice_url(choice: Choice, name: str) -> str:
+    """The address of the same board cut to a slice."""
+    return choice.query(slice=name)
+
+
+USAGE = {"cost_micros": dollars, "tokens_out": counted, "wall_ms": milliseconds}
+
+
+@register.simple_tag
+def usage_cell(row: dict[str, Any], name: str) -> SafeString:
+    """The median of cost, tokens or time, with the share of records that carry it."""
+    held = row["usage"].get(name)
+    if not held:
+        return mark_safe('<td class="n">–</td>')
+    share = held["share"]
+    if share < 1:
+        return format_html(
+            '<td class="n">{}<small>{} % known</small></td>',
+            USAGE[name](held["median"]),
+            f"{share * 100:.0f}",
+        )
+    return format_html('<td class="n">{}</td>', USAGE[name](held["median"]))
 
 
 @register.filter
@@ -56,6 +158,20 @@ def column_value(value: float | None, column: dict[str, Any]) -> str:
     """A second number of a row."""
     text: str = metric_value(value, column["kind"], column["unit"], column["low"], column["high"])
     return text
+
+
+@register.filter
+def scaled(value: float | None, standings: dict[str, Any]) -> str:
+    """A number of the board's metric as its scores are written."""
+    if value is None:
+        return "–"
+    return shown(value, standings["digits"], standings["metric"]["scale"])
+
+
+@register.filter
+def share(value: float | None) -> str:
+    """A chance as per cent, or a dash."""
+    return "–" if value is None else f"{value * 100:.0f} %"
 
 
 @register.filter

@@ -26,7 +26,9 @@ class Command(BaseCommand):
         board = Board.objects.filter(slug=options["board"]).first()
         if board is None:
             known = ", ".join(Board.objects.order_by("slug").values_list("slug", flat=True))
-            raise CommandError(f"There is no board {options['board']!r}. Boards: {known or 'none'}.")
+            raise CommandError(
+                f"There is no board {options['board']!r}. Boards: {known or 'none'}."
+            )
         snapshot = standings.publish_snapshot(board)
         if snapshot is None:
             raise CommandError(f"The board {board.slug} has no public version with scores yet.")

@@ -1,0 +1,98 @@
+"""Admin pages of boards, where curators set policies, and of what was published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from academy.admin.reading import ReadOnlyAdmin
+from academy.admin.runs import CuratedAdmin
+from academy.errors import AcademyError
+from academy.querysets import has_role
+from leaderboard import boards, standings
+from leaderboard.forms import BoardForm
+from leaderboard.models import Board, BoardRevision, Snapshot
+
+
+@admin.register(Board)
+class BoardAdmin(CuratedAdmin):
+    """Boards. A change of policy or versions is a revision and owes a snapshot."""
+
+    form = BoardForm
+    list_display = ("title", "slug", "revision", "is_example")
+    search_fields = ("slug", "title")
+    readonly_fields = ("slug", "revision")
+    filter_horizontal = ("versions",)
+    ordering = ("title", "pk")
+    fieldsets = (
+        (None, {"fields": ("title", "slug", "revision", "description", "versions")}),
+        ("What is ranked", {"fields": ("metric", "mode", "origin", "ranked", "where", "secondary")}),
+        ("Who ranks", {"fields": ("evidence", "audited", "verification", "coverage", "attempts")}),
+        ("How", {"fields": ("confidence", "rounds", "cluster", "slices", "shown_versions")}),
+        ("Publishing", {"fields": ("publishing", "note", "reason")}),
+    )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Boards come from formats; curators change them."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Published snapshots stay, and so does their board."""
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Board, form: BoardForm, change: bool) -> None:
+        """Title and description here; versions and policy by the service."""
+        Board.objects.filter(pk=obj.pk).update(title=obj.title, description=obj.description)
+
+    def save_related(
+        self, request: HttpRequest, form: BoardForm, formsets: Any, change: bool
+    ) -> None:
+        """The versions are part of the policy, so the service sets both."""
+        try:
+            boards.change_board(
+                form.instance,
+                form.policy(),
+                list(form.cleaned_data["versions"]),
+                by=request.user,
+                reason=form.cleaned_data["reason"] or "changed in the admin",
+            )
+        except AcademyError as error:
+            self.message_user(request, str(error), messages.ERROR)
+
+
+@admin.register(Snapshot)
+class SnapshotAdmin(ReadOnlyAdmin):
+    """Snapshots; those that wait are published here."""
+
+    list_display = ("board", "number", "board_revision", "published_at", "digest")
+    list_select_related = ("board",)
+    ordering = ("-pk",)
+    exclude = ("rows_html",)
+    actions = ("publish",)
+
+    @admin.action(description="Publish the chosen snapshots", permissions=["curate"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[Snapshot]) -> None:
+        """Publish each chosen snapshot, or say why not."""
+        for snapshot in queryset.select_related("board").order_by("number"):
+            try:
+                standings.publish_by_hand(
+                    snapshot, by=request.user, reason="published in the admin"
+                )
+            except AcademyError as error:
+                self.message_user(request, str(error), messages.ERROR)
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        """Only curators act."""
+        return has_role(request.user, "curator")
+
+
+@admin.register(BoardRevision)
+class RevisionAdmin(ReadOnlyAdmin):
+    """Earlier policies."""
+
+    list_display = ("board", "revision", "created_at")
+    list_select_related = ("board",)
+    ordering = ("-pk",)

@@ -1,0 +1,67 @@
+"""Small things for READMEs: a badge with an entry's place, and a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+LETTER = 6.6
+PADDING = 12
+
+
+def badge(text: str, kind: str) -> Json:
+    """The geometry of a badge: the site's name, then a text; its words say its state."""
+    left, right = 78, round(len(text) * LETTER) + 2 * PADDING
+    colours = {"ok": "#1f5fbf", "old": "#6b7280", "rev": "#a32a2a", "rep": "#57606a"}
+    return {
+        "text": text, "left": left, "right": right, "width": left + right,
+        "text_x": left + right / 2, "label_x": left / 2, "fill": colours[kind], "kind": kind,
+    }  # fmt: skip
+
+
+def board_badge(standings: Json, key: str) -> Json:
+    """The badge of one entry, or of the first; what is not ranked says so and has no colour."""
+    rows = standings["standings"]
+    row = next((r for r in rows if r["key"] == key or r["entrant"] == key), None)
+    if not key:
+        row = next((r for r in rows if r["rank"] == 1), None)
+    if row is None:
+        return badge(f"{standings['title']}: no such entry" if key else standings["title"], "rep")
+    name = f"{row['name']}: " if not key else ""
+    score = f" {row['shown']} {standings['metric']['unit']}".rstrip() if row["shown"] else ""
+    if row["rank"] is None:
+        return badge(f"{name}{standings['title']}{score}, not ranked", "rep")
+    kind = "ok" if row["verification"] >= 3 else "rep"
+    return badge(f"{name}{standings['title']}{score}, rank {place(row)}", kind)
+
+
+def place(row: Json) -> str:
+    """A rank with its spread."""
+    if row["rank_low"] is None:
+        return str(row["rank"])
+    low, high = row["rank_low"], row["rank_high"]
+    return f"{row['rank']} ({low})" if low == high else f"{row['rank']} ({low}–{high})"
+
+
+def markdown_table(standings: Json, number: int, link: str) -> str:
+    """The ranked rows as Markdown. Text from outside is escaped: a README would render it."""
+    metric = standings["metric"]
+    unit = f", {metric['unit']}" if metric["unit"] and metric["unit"] not in metric["label"] else ""
+    lines = [
+        f"| Rank | Entry | {escaped(metric['label'])}{unit} | Interval |",
+        "| --- | --- | ---: | --- |",
+    ]
+    for row in standings["standings"]:
+        if row["rank"]:
+            interval = f"{row['shown_low']} – {row['shown_high']}" if row["shown_low"] else "–"
+            lines.append(
+                f"| {place(row)} | {escaped(row['name'])} | {row['shown'] or '–'} | {interval} |"
+            )
+    told = f"[{escaped(standings['title'])}, snapshot {number}]({link})"
+    return "\n".join([*lines, "", told, ""])
+
+
+def escaped(text: str) -> str:
+    """Text with everything that Markdown or HTML would read marked as text."""
+    flat = " ".join(text.split())
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>&~$" else c for c in flat)

@@ -1,0 +1,367 @@
+"""Two to four entrants of a board side by side, by the test of the statistic that ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from academy import sealing
+from academy.errors import AcademyError
+from academy.models import InstanceRecord, Run
+from leaderboard.comparison import Comparison, compare
+from leaderboard.digits import shown
+from leaderboard.entries import Entry, Policy
+from leaderboard.inputs import Candidate, Inputs, entry_of, rank_policy, read_inputs
+from leaderboard.models import Board
+from leaderboard.presenting import TESTS
+from leaderboard.slicing import members_of
+
+Json = dict[str, Any]
+
+FEWEST, MOST = 2, 4
+ITEMS = 20
+MOST_SLICES = 24
+ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini–Hochberg"}
+
+
+def comparison_context(
+    board: Board, keys: Sequence[str], user: Any, *, adjustment: str = "holm", offset: int = 0
+) -> Json:
+    """All pairs of the chosen entrants, and for one pair slices and the items that differ.
+
+    Raises AcademyError for a board without scores, unknown entrants, or too few or too many.
+    """
+    inputs = read_inputs(board)
+    if inputs is None:
+        raise AcademyError("This board has nothing that could be compared yet.")
+    chosen = _chosen(inputs, keys)
+    policy = rank_policy(inputs)
+    adjust = "benjamini_hochberg" if adjustment == "benjamini_hochberg" else "holm"
+    entries = [entry_of(candidate) for candidate in chosen]
+    results = compare(entries, policy, inputs.seed_digest, adjust)  # type: ignore[arg-type]
+    pairs = [
+        _pair(result, *held, inputs, policy)
+        for result, held in zip(results, combinations(chosen, 2), strict=True)
+    ]
+    metric = inputs.newest.metric
+    context: Json = {
+        "board": board,
+        "metric": metric,
+        "unit": "points" if policy.scale == 100 else metric.unit,
+        "chosen": [_facts(candidate, inputs) for candidate in chosen],
+        "pairs": pairs,
+        "single": pairs[0] if len(pairs) == 1 else None,
+        "n": len(inputs.tasks),
+        "sealed": inputs.sealed,
+        "adjustment": adjust,
+        "adjustments": ADJUSTMENTS,
+        "adjustment_label": ADJUSTMENTS[adjust],
+        "version": inputs.newest.version,
+        "scoring_pass": inputs.newest.scoring_pass,
+        "percent": f"{policy.confidence * 100:g}",
+        "keys": [candidate.key for candidate in chosen],
+        "swapped": [candidate.key for candidate in reversed(chosen)],
+    }
+    if len(chosen) == FEWEST and not inputs.sealed:
+        context |= {
+            "slices": _slices(chosen, inputs, policy),
+            **_items(results[0], chosen, inputs, user, policy, offset),
+        }
+    return context
+
+
+def _chosen(inputs: Inputs, keys: Sequence[str]) -> list[Candidate]:
+    by_key = {candidate.key: candidate for candidate in inputs.candidates}
+    wanted = list(dict.fromkeys(keys))
+    unknown = [key for key in wanted if key not in by_key]
+    if unknown:
+        raise AcademyError(f"This board has no entry {', '.join(unknown)}.")
+    if not FEWEST <= len(wanted) <= MOST:
+        raise AcademyError(f"Choose {FEWEST} to {MOST} entries; {len(wanted)} are chosen.")
+    bare = [key for key in wanted if not any(v is not None for v in by_key[key].values)]
+    if bare:
+        raise AcademyError(f"Without item records there is nothing to pair: {', '.join(bare)}.")
+    return [by_key[key] for key in wanted]
+
+
+def _facts(candidate: Candidate, inputs: Inputs) -> Json:
+    run = candidate.run
+    usage = inputs.summaries.get(run.pk, ("", {}))[1]
+    return {
+        "key": candidate.key,
+        "name": run.entrant.name,
+        "slug": run.entrant.slug,
+        "settings": " · ".join(p for p in (run.entrant.harness, run.arm, run.scenario) if p),
+        "run": run,
+        "verification": run.get_verification_display(),
+        "usage": {name: usage.get(name) for name in ("cost_micros", "tokens_out", "wall_ms")},
+    }
+
+
+def _pair(
+    result: Comparison, first: Candidate, second: Candidate, inputs: Inputs, policy: Policy
+) -> Json:
+    """One pair as it is shown; of a sealed version no count of items, and a coarse difference."""
+    of = result.result
+    names = {"first": first.run.entrant.name, "second": second.run.entrant.name}
+    if inputs.sealed:
+        return {**names, **_sealed_pair(result, inputs, policy)}
+    ends = (of.difference, of.low, of.high)
+    texts = [None if end is None else signed(end, policy.digits, policy.scale) for end in ends]
+    scores = [
+        None if score is None else shown(score, policy.digits, policy.scale)
+        for score in (result.first_score, result.second_score)
+    ]
+    detectable = result.detectable
+    return {
+        **names,
+        "first_score": scores[0],
+        "second_score": scores[1],
+        "difference": of.difference,
+        "low": of.low,
+        "high": of.high,
+        "shown": texts[0],
+        "shown_low": texts[1],
+        "shown_high": texts[2],
+        "p": of.p,
+        "p_adjusted": result.p_adjusted,
+        "is_separable": result.is_separable,
+        "better": _better(of.difference, names, policy),
+        "test": TESTS.get(of.test, of.test),
+        "n": of.n,
+        "note": of.note,
+        "only_first": of.only_first,
+        "only_second": of.only_second,
+        "table": _mcnemar(result, first, second, policy),
+        "detectable": None
+        if detectable is None
+        else shown(detectable, policy.digits, policy.scale),
+        "needed": result.needed,
+        "figures": figures(of.difference, of.low, of.high, policy.scale),
+    }
+
+
+def _sealed_pair(result: Comparison, inputs: Inputs, policy: Policy) -> Json:
+    of = result.result
+    found = sealing.coarse(of.difference, of.low, of.high, len(inputs.tasks))
+    hidden = dict.fromkeys(
+        (
+            "first_score", "second_score", "difference", "low", "high", "shown", "shown_low",
+            "shown_high", "p", "p_adjusted", "only_first", "only_second", "table", "detectable",
+            "needed", "better",
+        )
+    )  # fmt: skip
+    said: Json = {
+        **hidden,
+        "is_separable": result.is_separable,
+        "test": TESTS.get(of.test, of.test),
+        "n": len(inputs.tasks),
+        "note": "" if found else sealing.TOO_FEW,
+        "figures": [],
+    }
+    if found is None:
+        return {**said, "is_separable": None}
+    decimals = max(0, found.decimals - len(str(policy.scale)) + 1)
+    return {
+        **said,
+        "shown": signed(found.value, decimals, policy.scale),
+        "shown_low": signed(found.low, decimals, policy.scale),
+        "shown_high": signed(found.high, decimals, policy.scale),
+        "figures": figures(found.value, found.low, found.high, policy.scale),
+    }
+
+
+def signed(value: float, digits: int, scale: int) -> str:
+    """A difference with its sign, a true minus, and no sign on nothing."""
+    text = shown(value, digits, scale)
+    if not any(c not in "0." for c in text.lstrip("-")):
+        return text.lstrip("-")
+    return f"−{text[1:]}" if text.startswith("-") else f"+{text}"
+
+
+def _better(difference: float | None, names: Json, policy: Policy) -> str | None:
+    if not difference:
+        return None
+    return str(names["first" if (difference > 0) == (policy.direction == "up") else "second"])
+
+
+def _mcnemar(
+    result: Comparison, first: Candidate, second: Candidate, policy: Policy
+) -> Json | None:
+    """Counts of items for a pass rate: both, one, the other, neither."""
+    if result.result.test != "mcnemar":
+        return None
+    missing = policy.missing_value
+    pairs = [
+        (missing if one is None else one, missing if other is None else other)
+        for one, other in zip(first.values, second.values, strict=True)
+    ]
+    both = sum(1 for one, other in pairs if one == other == 1.0)
+    only = result.result.only_first, result.result.only_second
+    return {
+        "both": both,
+        "first": only[0],
+        "second": only[1],
+        "neither": result.result.n - both - only[0] - only[1],
+    }
+
+
+def figures(
+    difference: float | None, low: float | None, high: float | None, scale: int
+) -> list[Json]:
+    """The difference on an axis about zero, drawn wide and narrow."""
+    if difference is None or low is None or high is None:
+        return []
+    reach = max(abs(low), abs(high), abs(difference)) * 1.15 or 1.0
+    made = []
+    for name, width in (("lg", 560), ("sm", 326)):
+        middle, half = width / 2, width / 2 - 14
+
+        def at(value: float, middle: float = middle, half: float = half) -> float:
+            return round(middle + half * value / reach, 1)
+
+        ticks = [-reach, -reach / 2, 0.0, reach / 2, reach]
+        made.append(
+            {
+                "name": name,
+                "width": width,
+                "low": at(low),
+                "span": round(max(2.0, at(high) - at(low)), 1),
+                "point": at(difference),
+                "zero": middle,
+                "ticks": [{"x": at(tick), "text": tick_text(tick * scale)} for tick in ticks],
+            }
+        )
+    return made
+
+
+def tick_text(value: float) -> str:
+    """A signed tick with two digits."""
+    text = f"{value:+.2g}".replace("-", "−")
+    return "0" if value == 0 else text
+
+
+def _slices(chosen: Sequence[Candidate], inputs: Inputs, policy: Policy) -> list[Json]:
+    """The pair in every slice; their p-values stand alone and are not adjusted."""
+    rows = []
+    for name, places in list(members_of(inputs).items())[:MOST_SLICES]:
+        entries = [_cut(entry_of(candidate), places) for candidate in chosen]
+        labels = inputs.clusters
+        cut = None if labels is None else [labels[place] for place in places]
+        result = compare(entries, replace(policy, clusters=cut), inputs.seed_digest)[0]
+        of = result.result
+        rows.append(
+            {
+                "name": name.replace("=", ": "),
+                "n": of.n,
+                "first": _score(result.first_score, policy),
+                "second": _score(result.second_score, policy),
+                "shown": None
+                if of.difference is None
+                else signed(of.difference, policy.digits, policy.scale),
+                "figure": _slice_figure(of.difference, of.low, of.high, policy),
+                "only_first": of.only_first,
+                "only_second": of.only_second,
+                "p": of.p,
+            }
+        )
+    return rows
+
+
+def _score(value: float | None, policy: Policy) -> str | None:
+    return None if value is None else shown(value, policy.digits, policy.scale)
+
+
+def _cut(entry: Entry, places: Sequence[int]) -> Entry:
+    states = entry.states if entry.states is not None else []
+    return replace(
+        entry,
+        values=[entry.values[place] for place in places],
+        states=[int(states[place]) for place in places],
+    )
+
+
+SLICE_WIDTH = 150
+
+
+def _slice_figure(
+    difference: float | None, low: float | None, high: float | None, policy: Policy
+) -> Json | None:
+    """Of one slice, on the axis of a whole range to either side."""
+    limits = policy.limits
+    if difference is None or low is None or high is None or limits is None:
+        return None
+    reach = (limits[1] - limits[0]) or 1.0
+
+    def at(value: float) -> float:
+        return round(SLICE_WIDTH / 2 + (SLICE_WIDTH / 2 - 5) * max(-1, min(1, value / reach)), 1)
+
+    return {
+        "low": at(low),
+        "span": round(max(2.0, at(high) - at(low)), 1),
+        "point": at(difference),
+        "label": f"difference {signed(difference, policy.digits, policy.scale)}",
+    }
+
+
+def _items(
+    result: Comparison,
+    chosen: Sequence[Candidate],
+    inputs: Inputs,
+    user: Any,
+    policy: Policy,
+    offset: int,
+) -> Json:
+    """A page of the items on which two entrants differ, linked where they may be seen."""
+    places = sorted((*result.only_first, *result.only_second))
+    page = places[offset : offset + ITEMS]
+    tasks = [inputs.tasks[place] for place in page]
+    links = [_records(candidate, tasks, user) for candidate in chosen]
+    rows = [
+        {
+            "task": task,
+            "sides": [
+                {
+                    "shown": _side(candidate, place, policy),
+                    "higher": (place in result.only_first) == (side == 0),
+                    "record": links[side].get(task.pk),
+                }
+                for side, candidate in enumerate(chosen)
+            ],
+        }
+        for place, task in zip(page, tasks, strict=True)
+        if not task.holdout
+    ]
+    return {
+        "differing": len(places),
+        "items": rows,
+        "offset": offset,
+        "next_offset": offset + ITEMS if offset + ITEMS < len(places) else None,
+    }
+
+
+def _side(candidate: Candidate, place: int, policy: Policy) -> str:
+    value = candidate.values[place]
+    if value is None:
+        return candidate.states[place].name.lower()
+    return shown(value, policy.digits, policy.scale)
+
+
+def _records(candidate: Candidate, tasks: Sequence[Any], user: Any) -> dict[int, int]:
+    """The first record of each task that this person may open."""
+    found: dict[int, int] = {}
+    ids = {task.pk for task in tasks}
+    for run in candidate.runs:
+        rows = InstanceRecord.objects.visible_to(user).of_run(run.pk).filter(task_id__in=ids)
+        for pk, task_id in rows.order_by("-id").values_list("id", "task_id"):
+            found[task_id] = pk
+    return found
+
+
+def boards_to_compare(user: Any) -> list[Board]:
+    """The boards with at least two entries whose runs this person may see."""
+    versions = Run.objects.visible_to(user).ranking().values("version")
+    boards = Board.objects.visible_to(user).filter(versions__in=versions).distinct()
+    return list(boards.order_by("title", "pk"))

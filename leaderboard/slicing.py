@@ -1,0 +1,82 @@
+"""Slices of a board: every entry's score over tasks that share an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from academy.aggregation import ItemVector, slices_of
+from leaderboard.digits import shown
+from leaderboard.entries import Entry, Policy, item_table
+from leaderboard.inputs import Inputs, entry_of
+from leaderboard.slices import slice_scores
+
+FEWEST_ITEMS = 2
+MOST_SLICES = 60
+
+
+def members_of(inputs: Inputs) -> dict[str, list[int]]:
+    """The items of each slice that the policy names, by "attribute=value"."""
+    nothing = ItemVector((None,) * len(inputs.tasks), ())
+    found = slices_of(nothing, [task.attributes for task in inputs.tasks], inputs.policy.slices)
+    held = {
+        name: places
+        for name, places in found.items()
+        if FEWEST_ITEMS <= len(places) < len(inputs.tasks)
+    }
+    return dict(list(held.items())[:MOST_SLICES])
+
+
+def slice_rows(inputs: Inputs, policy: Policy) -> list[dict[str, Any]]:
+    """The slices of a board with the score and interval of each entry that has item records.
+
+    Shown, not ranked. On a board of medians there are none: a slice is a mean with its interval.
+    """
+    members = members_of(inputs)
+    entries = [entry_of(held) for held in inputs.candidates]
+    if not members or not entries or policy.statistic != "mean":
+        return []
+    table = item_table(entries, policy)
+    places = {int(position): row for row, position in enumerate(table.positions)}
+    truth = np.zeros((len(members), len(table.values)), dtype=np.bool_)
+    for line, held in enumerate(members.values()):
+        truth[line, [places[place] for place in held if place in places]] = True
+    low, high = policy.limits or (None, None)
+    scores = slice_scores(table.counted, truth, policy.confidence, low, high)
+    return [
+        {
+            "name": name,
+            "attribute": name.partition("=")[0],
+            "value": name.partition("=")[2],
+            "n": int(truth[line].sum()),
+            "entries": _cells(table.entries, scores, line, policy),
+        }
+        for line, name in enumerate(members)
+    ]
+
+
+def _cells(
+    entries: Sequence[Entry], scores: Any, line: int, policy: Policy
+) -> dict[str, dict[str, Any]]:
+    made = {}
+    for column, entry in enumerate(entries):
+        numbers = [
+            None if np.isnan(held[line, column]) else float(held[line, column])
+            for held in (scores.mean, scores.low, scores.high)
+        ]
+        texts = [
+            None if value is None else shown(value, policy.digits, policy.scale)
+            for value in numbers
+        ]
+        made[entry.key] = {
+            "n": int(scores.n[line, column]),
+            "score": numbers[0],
+            "low": numbers[1],
+            "high": numbers[2],
+            "shown": texts[0],
+            "shown_low": texts[1],
+            "shown_high": texts[2],
+        }
+    return made
