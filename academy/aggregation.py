@@ -15,11 +15,12 @@ SCALE = 2**20
 
 
 class ItemState(IntEnum):
-    """What stands for one task in a run; the numbers are stored in RunVector.states.
+    """What became of one item in one run; the numbers are stored in RunVector.states.
 
     MISSING was not submitted and lowers coverage. FAILED was submitted without a value by the
-    entrant's own doing. WAITING needs a person; UNSCORABLE failed through us. STRUCK is out for
-    every entry.
+    entrant's own doing (error, refusal, over budget). WAITING needs a person; UNSCORABLE failed
+    through us. STRUCK (a defective criterion, or a failure of ours closed unrepaired) is out for
+    every entry, whichever entry says so.
     """
 
     SCORED = 0

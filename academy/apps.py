@@ -12,7 +12,12 @@ class AcademyConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks and the kinds of work."""
-        from academy import checks, scoring, work  # noqa: F401
+        from academy import checks, passes, questioning, rasterising, scoring, work  # noqa: F401
 
         work.register("score", scoring.score_unit)
         work.register("aggregate", scoring.aggregate_run)
+        work.register("schedule", scoring.schedule_pass)
+        work.register("findings", questioning.question_run)
+        work.after_failure("score", scoring.sum_after_failure)
+        work.register("release", passes.stage_release)
+        work.register("raster", rasterising.copy_drawing)

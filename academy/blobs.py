@@ -21,3 +21,8 @@ def store_blob(data: bytes, *, media_type: str = "") -> Blob:
 def open_blob(blob: Blob) -> bytes:
     """The bytes that were kept."""
     return packs.decompress(bytes(blob.content))
+
+
+def open_digest(digest: str) -> bytes:
+    """The bytes that were kept under a digest."""
+    return open_blob(Blob.objects.get(pk=digest))

@@ -175,6 +175,16 @@ class SuiteUpload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeyUpload:
+    """Held-out answer keys by task id, as a suite stores them; `sources` names the file of each."""
+
+    keys: Mapping[str, JSON]
+    files: tuple[FileReport, ...]
+    notices: tuple[Problem, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntrantSpec:
     """The model, harness and settings under test, as an upload names them."""
 
@@ -382,3 +392,34 @@ class ResultSpec:
     unscorable: int = 0
     note: str = ""
     details: Mapping[str, JSON] = field(default_factory=nothing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindingSpec:
+    """A verification run that vouches for the state which a plan names, by hashes."""
+
+    verification_run: str
+    hashes: Mapping[str, JSON] = field(default_factory=nothing)
+    content: JSON = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSpec:
+    """What a study wants to be executed, and the hashes it rests on; `content` is the document.
+
+    `sample` is how many executions are wanted of `population`; None wants all of them.
+    """
+
+    name: str
+    plan_hash: str
+    suite_hash: str = ""
+    protocol_hash: str = ""
+    source_revision: str = ""
+    configuration_hash: str = ""
+    seed: str = ""
+    strategy: str = ""
+    sample: int | None = None
+    population: int = 0
+    is_pilot: bool = False
+    content: JSON = None
+    bindings: tuple[BindingSpec, ...] = ()

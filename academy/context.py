@@ -16,6 +16,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
     sees_review = has_role(user, "reviewer", "adjudicator", "curator", "auditor")
     places = [
         ("Boards", reverse("leaderboard:boards"), "/boards/"),
+        ("Compare", reverse("compare"), "/compare/"),
         ("Suites", reverse("academy:suites"), "/suites/"),
         ("Runs", reverse("academy:runs"), "/runs/"),
     ]
@@ -23,6 +24,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         places.append(("Review", reverse("adjudication:queues"), "/review/"))
     if has_role(user, "curator") and getattr(user, "is_staff", False):
         places.append(("Import", reverse("admin:academy_suite_import"), "/admin/"))
+    places.append(("Method", reverse("method"), "/method/"))
     return {
         "is_curator": has_role(user, "curator"),
         "sees_review": sees_review,

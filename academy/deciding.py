@@ -42,10 +42,12 @@ def record_decisions(
     author_digest: str = "",
     seat: int | None = None,
     counts: bool = True,
+    probability: float | None = None,
     at: datetime | None = None,
 ) -> list[Decision]:
     """Store verdicts on one record, superseding earlier ones of the same author, and re-score it.
 
+    `probability` is the chance with which the record came to its reviewer: an audit weighs by it.
     Raises AcademyError for a criterion of another task or a value that is not on its scale. The
     same verdicts again change nothing.
     """
@@ -75,6 +77,7 @@ def record_decisions(
                         confidence=verdict.confidence,
                         suggestion_seen=verdict.suggestion_seen,
                         counts=counts,
+                        probability=probability,
                         made_at=at or timezone.now(),
                     )
                 )

@@ -78,7 +78,12 @@ def draw(svg: str) -> bytes:
     """The picture as PNG, on white, since drawings are made for paper."""
     return bytes(
         resvg_py.svg_to_bytes(
-            svg_string=svg, background="white", skip_system_fonts=True, font_dirs=list(FONTS)
+            svg_string=svg,
+            background="white",
+            skip_system_fonts=True,
+            font_dirs=list(FONTS),
+            # Pictures inside that cannot be opened are left out with no more than a warning.
+            log_information=True,
         )
     )
 
@@ -92,6 +97,9 @@ def has_font() -> bool:
 def main() -> int:
     """Draw; 3 when words are to be drawn and there is no font, 4 when nothing can be drawn."""
     svg = sys.stdin.buffer.read().decode("utf-8")
+    # The renderer tells its warnings on standard output, where only the picture belongs.
+    out = os.dup(1)
+    os.dup2(2, 1)
     limit()
     wall_in()
     if "text" in sys.argv[1:] and not has_font():
@@ -101,7 +109,8 @@ def main() -> int:
     except (ValueError, RuntimeError) as error:
         sys.stderr.write(f"{error}\n")
         return REFUSED
-    sys.stdout.buffer.write(picture)
+    with os.fdopen(out, "wb") as stream:
+        stream.write(picture)
     return 0
 
 

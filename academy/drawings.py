@@ -29,7 +29,8 @@ NO_DRAWING = frozenset(
 )
 PICTURE = re.compile(r"\s*data:image/(?:png|jpe?g|gif|webp)(?:;[\w=-]+)*;base64,", re.IGNORECASE)
 OUTSIDE = re.compile(r"url\(\s*(?![\s\"']*#)[^)]*\)|@import\b|expression\s*\(", re.IGNORECASE)
-ESCAPES = re.compile(r"\\[0-9a-fA-F]{1,6}\s?|/\*.*?\*/", re.DOTALL)
+COMMENTS = re.compile(r"/\*.*?\*/", re.DOTALL)
+ESCAPES = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 LENGTH = re.compile(r"\s*\+?(\d*\.?\d+(?:[eE][+-]?\d+)?)\s*(px|pt|pc|mm|cm|in)?\s*")
 UNITS = {"px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
 FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
@@ -177,7 +178,7 @@ class Rewriter:
         if box and not (width and height):
             width, height = box[2], box[3]
         if not width or not height or max(width, height) > 1e7:
-            raise AcademyError("its size cannot be read")
+            raise AcademyError("it does not say how large it is")
         self.size = fitted(width, height, enlarge=True)
         attributes["width"], attributes["height"] = (str(side) for side in self.size)
         if not box:
@@ -243,7 +244,14 @@ def checked(local: str, attributes: dict[str, str]) -> Iterator[tuple[str, str]]
             raise AcademyError(f"its {local} draws from outside the file, which is never opened")
 
 
+def unescaped(found: re.Match[str]) -> str:
+    """The character that an escape of CSS stands for."""
+    code = int(found[1], 16) if found[1] else ord(found[2])
+    return chr(code) if code < 0x110000 else ""
+
+
 def refuse_outside(style: str) -> None:
     """Raise AcademyError for a style that draws from outside the file."""
-    if OUTSIDE.search(ESCAPES.sub("", style)):
+    plain = ESCAPES.sub(unescaped, COMMENTS.sub("", style))
+    if OUTSIDE.search(plain):
         raise AcademyError("a style in it draws from outside the file, which is never opened")

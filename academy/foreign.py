@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 ANSI = r"\x1b\[[0-9;?]*[ -/]*[@-~]"
+# What a spreadsheet takes for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 SPECIAL = re.compile(
     ANSI
     + "|[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f"
@@ -73,3 +75,10 @@ def special_counts(text: str) -> dict[str, int]:
         else:
             counts["control"] += 1
     return counts
+
+
+def cell(value: object) -> object:
+    """A cell of a spreadsheet: text that would be run is neutralised, all else stays."""
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return "'" + value
+    return value

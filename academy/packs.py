@@ -38,6 +38,7 @@ class RecordWriter:
     number: int
     buffer: bytearray = field(default_factory=bytearray)
     pack: Pack | None = None
+    has_written: bool = False
 
     def write(self, raw: bytes) -> tuple[int, int, int]:
         """Append one record and a line end."""
@@ -46,6 +47,7 @@ class RecordWriter:
                 run=self.run, number=self.number, size=0, digest="", content=b""
             )
         place = (self.pack.pk, len(self.buffer), len(raw))
+        self.has_written = True
         self.buffer += raw + b"\n"
         if len(self.buffer) >= FRAME_BYTES:
             self.flush()

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from academy import foreign, registry, specs, transcripts
+from academy import foreign, pass_pages, rasterising, registry, specs, transcripts
 from academy.bundle import RecordView
 from academy.models import (
     Decision,
@@ -21,6 +21,7 @@ from academy.models import (
     Suite,
     SuiteVersion,
     Task,
+    TaskAsset,
     Work,
     WorkerHeartbeat,
 )
@@ -88,6 +89,14 @@ def shown_tasks(version: SuiteVersion, user: Any) -> QuerySet[Task]:
     return shown
 
 
+def files_of(tasks: Iterable[Task]) -> dict[int, list[rasterising.Shown]]:
+    """The files of some tasks as they are shown, by task."""
+    held: dict[int, list[rasterising.Shown]] = {task.pk: [] for task in tasks}
+    for row in rasterising.shown(TaskAsset.objects.filter(task__in=list(held))):
+        held[row.asset.task_id].append(row)
+    return held
+
+
 def version_context(version: SuiteVersion, user: Any) -> dict[str, Any]:
     """Facts about a version."""
     holdout = version.tasks.filter(holdout=True).count()
@@ -99,7 +108,7 @@ def version_context(version: SuiteVersion, user: Any) -> dict[str, Any]:
         "task_count": version.tasks.count(),
         "holdout_count": 0 if has_role(user, "curator") else holdout,
         "criteria_count": version.tasks.aggregate(n=Count("criteria"))["n"],
-        "passes": version.passes.order_by("-number"),
+        "passes": pass_pages.readable(version, user),
         "files": version.files.order_by("path").values("path", "status", "reason"),
         "runs": runs.order_by("-pk")[:20],
         "other_versions": version.suite.versions.visible_to(user)
@@ -143,7 +152,7 @@ OUTCOMES = ("all", "passed", "failed", "waiting", "unscorable")
 
 def run_context(run: Run, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
     """Everything on a run's page."""
-    chosen = run.version.passes.filter(state=ScoringPass.State.PUBLISHED).first()
+    chosen = pass_pages.chosen_pass(run.version, user, query)
     summary = run.summaries.filter(scoring_pass=chosen).first()
     results = (
         RunResult.objects.filter(run=run)
@@ -277,7 +286,7 @@ def steps_context(record: InstanceRecord, query: Mapping[str, str]) -> dict[str,
 def record_context(record: InstanceRecord, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
     """Everything on a record's page."""
     view = view_of(record)
-    chosen = record.run.version.passes.filter(state=ScoringPass.State.PUBLISHED).first()
+    chosen = pass_pages.chosen_pass(record.run.version, user, query)
     scores = (
         Score.objects.filter(record=record, scoring_pass=chosen)
         .select_related("metric")
@@ -304,17 +313,17 @@ def record_context(record: InstanceRecord, user: Any, query: Mapping[str, str]) 
         "special": foreign.special_counts(answer),
         "previous": neighbours.filter(id__lt=record.pk).order_by("-id").first(),
         "next": neighbours.filter(id__gt=record.pk).order_by("id").first(),
-        "assets": record.task.assets.order_by("ref"),
+        "assets": rasterising.shown(record.task.assets.all()),
     }
 
 
 def retained_facts(view: RecordView) -> dict[str, Any]:
-    """The plain facts that a record carries besides answer and steps."""
+    """The plain facts that a record carries besides answer and steps; null is "not said"."""
     evidence = view.evidence if isinstance(view.evidence, Mapping) else {}
     return {
         name: value
         for name, value in evidence.items()
-        if isinstance(value, str | int | float | bool) and value != ""
+        if value is None or (isinstance(value, str | int | float | bool) and value != "")
     }
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from academy import auditing, registry, tasks, work
+from academy import auditing, gating, keying, passes, tasks, work
 from academy.errors import AcademyError
 from academy.models import SuiteVersion
-from academy.scorers.base import Mode
 
 
 @transaction.atomic
 def publish_version(version: SuiteVersion, *, by: Any = None, reason: str) -> SuiteVersion:
     """Make a draft public.
 
-    Raises AcademyError for a ranked version that lacks an answer key its scorers need.
+    Raises AcademyError for a ranked version that lacks an answer key its scorers need, or whose
+    gate stays shut. Where people or judges decide, the reason is what the publisher signs.
     """
     locked = SuiteVersion.objects.select_for_update().get(pk=version.pk)
     if locked.state == SuiteVersion.State.RETIRED:
@@ -27,29 +26,21 @@ def publish_version(version: SuiteVersion, *, by: Any = None, reason: str) -> Su
         return locked
     if locked.mode != SuiteVersion.Mode.COLLECTION and not locked.tasks.exists():
         raise AcademyError(f"{locked} holds no task yet; there is nothing to publish.")
+    gate: dict[str, Any] = {}
     if locked.mode == SuiteVersion.Mode.RANKED:
-        keyless = locked.tasks.filter(keys=None).exclude(gradings=[]).order_by("ordinal")
-        lacking = [task.external_id for task in keyless if needs_key(task.gradings)][:10]
+        lacking = keying.tasks_without_key(locked)[:10]
         if lacking:
             raise AcademyError(
                 f"{locked} is ranked and has no answer key for {', '.join(lacking)}; "
                 "load the keys before publishing."
             )
+        passes.renew_draft(locked, reason="keys and scorers as published", by=by)
+        gate = gating.pass_gate(locked, by=by).as_json()
     locked.state = SuiteVersion.State.PUBLISHED
     locked.published_at = timezone.now()
     locked.save(update_fields=["state", "published_at"])
-    auditing.note("version.publish", f"version:{locked.pk}", by=by, reason=reason)
+    auditing.note("version.publish", f"version:{locked.pk}", by=by, reason=reason, gate=gate)
     work.version_changed(locked.pk)
     tasks.nudge()
     version.refresh_from_db()
     return version
-
-
-def needs_key(gradings: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether some scorer of a task goes by a key, and not by criteria that somebody decides."""
-    return any(
-        not scorer.needs_decisions
-        for grading in gradings
-        for mode in Mode
-        if (scorer := registry.scorer_of(grading["scorer"], mode))
-    )

@@ -110,11 +110,13 @@ class RecordQuerySet(models.QuerySet[Any]):
         """Records whose values this person may see one by one.
 
         Records of sealed versions are for curators until the version retires; holdout tasks too.
+        So are the records of an oracle run, which are the answer keys, and may be the keys of
+        another version as well.
         """
         if has_role(user, "curator"):
             return self
         runs = self.model.run.field.related_model.objects
-        return self.filter(
+        return self.exclude(run__kind="oracle").filter(
             Q(run__version__sealed=False) | Q(run__version__state="retired"),
             run__in=runs.visible_to(user),
             task__holdout=False,

@@ -93,6 +93,8 @@ def drawn(data: bytes) -> bytes:
         )
     if done.returncode != 0 or drawings.kind_of(done.stdout) != drawings.PNG:
         raise AcademyError("it cannot be drawn within the limits of size and time")
+    if b"image" in done.stderr.lower():
+        raise AcademyError("a picture in it cannot be opened")
     if len(done.stdout) > MOST_COPY:
         raise AcademyError("its copy would be too large")
     return done.stdout

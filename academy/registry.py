@@ -69,6 +69,12 @@ def open_record(form: str, raw: bytes, task: TaskSpec | None) -> RecordView:
     return view(raw, task)
 
 
+def score_forms() -> Mapping[str, Format]:
+    """The formats in which scored runs of every format can be exported, by key."""
+    found = {key: fmt for key, fmt in all_formats().items() if fmt.export_scores is not None}
+    return MappingProxyType(found)
+
+
 def scorer_of(key: str, mode: Mode) -> Scorer | None:
     """The scorer of that key in that mode, if there is one."""
     return all_scorers().get((key, mode))

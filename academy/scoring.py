@@ -8,18 +8,21 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Q
 
 from academy import registry, specs, summing, work
 from academy.bundle import FindingSpec, RecordView, TaskSpec
 from academy.canonical import digest
 from academy.effective import Decided, Evidence, EvidencePolicy, effective
+from academy.errors import AcademyError
+from academy.findings import record_findings
+from academy.fitting import storable
 from academy.models import (
     AnswerKey,
     Criterion,
@@ -32,11 +35,14 @@ from academy.models import (
     Score,
     ScoringPass,
     Task,
+    Work,
 )
 from academy.packs import raw_record
 from academy.scorers.base import NO_DECISIONS, EffectiveValue, Mode, Verdict
 
 logger = logging.getLogger(__name__)
+AGAINST_THE_FIELD = ("far-longer", "near-reference")
+GATE_KINDS = frozenset({Run.Kind.NULL, Run.Kind.SHOTGUN, Run.Kind.ORACLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,7 @@ class Sheet:
     metrics: Mapping[str, Metric]
     tasks: Mapping[int, TaskSpec]
     policies: Mapping[Mode, EvidencePolicy]
+    criteria: Mapping[tuple[int, str], int]
     struck: frozenset[int]
 
 
@@ -64,8 +71,32 @@ class Scored:
 
 
 def schedule_run(run: Run, *, scoring_pass: ScoringPass | None = None) -> int:
-    """Owe the scoring of every record of a run, in units; gives how many units."""
-    chosen = scoring_pass or run.version.passes.get(state="published")
+    """Owe the scoring of every record of a run, in units; gives how many units.
+
+    Without a pass it is owed in the published one, and in one that is staged.
+    """
+    if scoring_pass is not None:
+        return schedule_in(run, scoring_pass)
+    live = run.version.passes.exclude(state="retired").order_by("number")
+    return sum(schedule_in(run, chosen) for chosen in live)
+
+
+def schedule_pass(payload: Mapping[str, Any]) -> Callable[[], None]:
+    """Work of kind "schedule": the scoring of every closed run of a version in a pass is owed."""
+    chosen = ScoringPass.objects.filter(pk=payload["pass"]).first()
+
+    def write() -> None:
+        if chosen is None or chosen.state == ScoringPass.State.RETIRED:
+            return
+        runs = Run.objects.filter(version=chosen.version_id, state=Run.State.CLOSED)
+        for run in runs.select_related("version").order_by("pk"):
+            schedule_in(run, chosen)
+
+    return write
+
+
+def schedule_in(run: Run, chosen: ScoringPass) -> int:
+    """Owe the scoring of every record of a run in one pass, in units; gives how many."""
     size = settings.ACADEMY_WORK_UNIT
     with connection.cursor() as cursor:
         cursor.execute(
@@ -106,6 +137,14 @@ def schedule_records(run_id: int, record_ids: Sequence[int]) -> None:
             )
 
 
+def owe_release() -> None:
+    """Owe, once for each set of installed scorers, that passes follow their release."""
+    versions = {f"{key}/{mode}": s.version for (key, mode), s in registry.all_scorers().items()}
+    key = f"release:{digest(versions)}"
+    if not Work.objects.filter(key=key).exists():
+        work.enqueue("release", key=key, payload={}, priority=4)
+
+
 def owe_sum(run_id: int, pass_id: int) -> None:
     """Owe the summing up of a run in a pass."""
     work.enqueue(
@@ -128,29 +167,51 @@ def score_unit(payload: Mapping[str, Any]) -> Callable[[], None]:
             "id"
         )
     )
+    if chosen.state == ScoringPass.State.RETIRED:
+        return _nothing_left
     sheet = read_sheet(chosen, run, {record.task_id for record in records})
+    refuse_other_versions(sheet)
     decisions = decisions_of(records)
     scored: list[Scored] = []
-    findings: list[tuple[int, FindingSpec]] = []
+    raised: list[tuple[int, FindingSpec]] = []
+    asks = run.kind not in GATE_KINDS
+    canaries = canaries_of(run)
     form = registry.format_of(run.form)
     reported = reported_of(records)
     for record in records:
         task = sheet.tasks[record.task_id]
-        view = open_view(form, record, task, reported.get(record.pk, ()))
+        view, error = open_or_tell(form, record, task, reported.get(record.pk, ()))
+        if view is None:
+            scored += unscorable(record, sheet, error)
+            continue
         scored += verdicts_on(record, view, sheet, decisions.get(record.pk, {}))
-        findings += [(record.pk, finding) for finding in sheet.format.findings(view, task)]
+        if asks:
+            own = sheet.format.findings(view, task)
+            general = record_findings(view, task, limits=run.version.limits, canaries=canaries)
+            raised += [(record.pk, finding) for finding in (*own, *general)]
 
     def write() -> None:
         locked = Run.objects.select_for_update().filter(pk=run.pk).first()
-        if locked is None:
+        if locked is None or is_retired(chosen):
             return
         store_scores(chosen, scored)
-        store_findings(run, [record.pk for record in records], findings)
+        store_findings(run, [record.pk for record in records], raised)
         still = Q(kind="score", payload__pass=chosen.pk, state__in=("ready", "leased", "paused"))
         if not locked.work.filter(still).exists():
             owe_sum(run.pk, chosen.pk)
 
     return write
+
+
+def is_retired(chosen: ScoringPass) -> bool:
+    """Whether a pass has been retired by now; it stays as it is until the transaction ends.
+
+    Many units of one pass are written at once, so that the lock is a shared one.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT state FROM academy_scoringpass WHERE id = %s FOR SHARE", [chosen.pk])
+        row = cursor.fetchone()
+    return row is None or row[0] == ScoringPass.State.RETIRED
 
 
 def _nothing_left() -> None:
@@ -161,15 +222,74 @@ def aggregate_run(payload: Mapping[str, Any]) -> Callable[[], None]:
     """Work of kind "aggregate": the results of a run from its scores."""
     run = Run.objects.select_related("version__suite").filter(pk=payload["run"]).first()
     chosen = ScoringPass.objects.filter(pk=payload["pass"]).first()
-    if run is None or chosen is None:
+    if run is None or chosen is None or chosen.state == ScoringPass.State.RETIRED:
         return _nothing_left
     summed = summing.sum_up(run, chosen)
 
     def write() -> None:
+        if is_retired(chosen):
+            return
         summing.store(summed)
+        owe_questions(run, chosen)
         work.version_changed(run.version_id)
 
     return write
+
+
+def owe_questions(run: Run, chosen: ScoringPass) -> None:
+    """Owe what is asked about a whole run, once for the records that it holds.
+
+    It rests on what came in and not on scores, so that one pass is enough for it.
+    """
+    if chosen.state != ScoringPass.State.PUBLISHED or run.kind in GATE_KINDS:
+        return
+    key = f"findings:{run.pk}"
+    if not Work.objects.filter(key=key, payload__digest=run.digest).exists():
+        payload = {"run": run.pk, "digest": run.digest}
+        work.enqueue("findings", key=key, payload=payload, run_id=run.pk, priority=6)
+
+
+def sum_after_failure(payload: Mapping[str, Any]) -> None:
+    """A unit was given up: its records are our failure, and the run is summed up with that."""
+    owe_sum(payload["run"], payload["pass"])
+
+
+def canaries_of(run: Run) -> list[str]:
+    """The marks of a version that show up in a record only if its files leaked."""
+    held = run.version.attributes.get("canaries", run.version.attributes.get("canary", ()))
+    return [held] if isinstance(held, str) else [mark for mark in held if isinstance(mark, str)]
+
+
+def open_or_tell(
+    form: Any, record: InstanceRecord, task: TaskSpec, reported: Iterable[ReportedScore] = ()
+) -> tuple[RecordView | None, str]:
+    """A record as scorers see it, or None and what went wrong: one damaged record must not keep
+    the others from being scored. Faults of the database are no fault of the record."""
+    try:
+        return open_view(form, record, task, reported), ""
+    except DatabaseError:
+        raise
+    except Exception as error:
+        error_id = uuid.uuid4().hex[:12]
+        logger.exception("error %s while opening record %s", error_id, record.pk)
+        return None, f"error {error_id} while opening the record: {type(error).__name__}"
+
+
+def unscorable(record: InstanceRecord, sheet: Sheet, reason: str) -> list[Scored]:
+    """A record that no scorer can look at, in all modes of its gradings."""
+    return [
+        Scored(
+            record.pk,
+            sheet.metrics[grading.metric],
+            mode,
+            scorer.key,
+            scorer.version,
+            Verdict.unscorable(reason),
+        )
+        for mode in Mode
+        for grading in sheet.tasks[record.task_id].gradings
+        if (scorer := registry.scorer_of(grading.scorer, mode))
+    ]
 
 
 def reported_of(records: Sequence[InstanceRecord]) -> dict[int, list[ReportedScore]]:
@@ -205,7 +325,7 @@ def open_view(
 
 def read_sheet(chosen: ScoringPass, run: Run, task_ids: Iterable[int]) -> Sheet:
     """Tasks with their keys in the pass's revisions, metrics and evidence policies."""
-    rows = Task.objects.filter(pk__in=task_ids).prefetch_related("criteria", "assets")
+    rows = list(Task.objects.filter(pk__in=task_ids).prefetch_related("criteria", "assets"))
     revisions = {int(task): revision for task, revision in chosen.key_revisions.items()}
     keys = {
         key.task_id: key
@@ -223,6 +343,11 @@ def read_sheet(chosen: ScoringPass, run: Run, task_ids: Iterable[int]) -> Sheet:
             for row in rows
         },
         policies={mode: policy_of(chosen, mode) for mode in Mode},
+        criteria={
+            (row.pk, criterion.key): criterion.pk
+            for row in rows
+            for criterion in row.criteria.all()
+        },
         struck=frozenset(chosen.struck),
     )
 
@@ -274,14 +399,15 @@ def effective_values(
     task: TaskSpec,
     held: Mapping[str, tuple[int, list[Decided]]],
     policy: EvidencePolicy,
-    struck: frozenset[int],
+    struck: Container[str],
 ) -> dict[str, EffectiveValue]:
-    """What stands for every criterion of a task under a policy."""
-    values = {}
-    for criterion in task.criteria:
-        criterion_id, decisions = held.get(criterion.key, (0, []))
-        values[criterion.key] = effective(decisions, policy, struck=criterion_id in struck)
-    return values
+    """What stands for every criterion of a task under a policy; `struck` names criteria by key."""
+    return {
+        criterion.key: effective(
+            held.get(criterion.key, (0, ()))[1], policy, struck=criterion.key in struck
+        )
+        for criterion in task.criteria
+    }
 
 
 def verdicts_on(
@@ -292,11 +418,16 @@ def verdicts_on(
 ) -> list[Scored]:
     """Every verdict on one record, in all modes of its gradings."""
     task = sheet.tasks[record.task_id]
+    struck = {
+        criterion.key
+        for criterion in task.criteria
+        if sheet.criteria[record.task_id, criterion.key] in sheet.struck
+    }
     scored = []
     for mode in Mode:
         values: Mapping[str, EffectiveValue] = NO_DECISIONS
         if task.criteria:
-            values = effective_values(task, held, sheet.policies[mode], sheet.struck)
+            values = effective_values(task, held, sheet.policies[mode], struck)
         for grading in task.gradings:
             scorer = registry.scorer_of(grading.scorer, mode)
             if scorer is None:
@@ -318,6 +449,23 @@ def verdicts_on(
                 )
             )
     return scored
+
+
+def refuse_other_versions(sheet: Sheet) -> None:
+    """Raise AcademyError when a pass was made with another version of a scorer than is installed:
+    scores of two versions must not stand side by side in one pass."""
+    named = {grading.scorer for task in sheet.tasks.values() for grading in task.gradings}
+    held = sheet.scoring_pass.scorers
+    for key in sorted(named):
+        for mode in Mode:
+            scorer = registry.scorer_of(key, mode)
+            made_with = held.get(f"{key}/{mode}")
+            if scorer is not None and made_with not in (None, scorer.version):
+                raise AcademyError(
+                    f"Pass {sheet.scoring_pass.number} was made with version {made_with} of the "
+                    f"scorer {key}, and version {scorer.version} is installed. What is new is "
+                    "scored in the next pass."
+                )
 
 
 def store_scores(chosen: ScoringPass, scored: Sequence[Scored]) -> int:
@@ -359,14 +507,16 @@ def as_row(item: Scored, chosen: ScoringPass, *, revision: int) -> Score:
         credit=verdict.credit,
         passed=verdict.passed,
         measures=plain(verdict.measures),
-        note=verdict.note[:500],
+        note=storable(verdict.note)[:500],
     )
 
 
 def plain(value: Any) -> Any:
-    """A JSON value of lists and dicts."""
+    """A JSON value of lists and dicts. Answers may hold characters that the database does not."""
+    if isinstance(value, str):
+        return storable(value)
     if isinstance(value, Mapping):
-        return {key: plain(part) for key, part in value.items()}
+        return {storable(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     return value
@@ -384,8 +534,11 @@ def store_findings(
     run: Run, record_ids: Sequence[int], findings: Sequence[tuple[int, FindingSpec]]
 ) -> None:
     """Keep the findings of some records; open ones that are raised no more go."""
-    raised = {(record_id, finding.code, finding.sentence) for record_id, finding in findings}
-    for row in run.findings.filter(record_id__in=record_ids, state="open"):
+    raised = {
+        (record_id, finding.code, storable(finding.sentence)) for record_id, finding in findings
+    }
+    held = run.findings.filter(record_id__in=record_ids, state="open")
+    for row in held.exclude(code__in=AGAINST_THE_FIELD):
         if (row.record_id, row.code, row.sentence) not in raised:
             row.delete()
     Finding.objects.bulk_create(
@@ -400,7 +553,7 @@ def finding_row(run: Run, record_id: int | None, finding: FindingSpec) -> Findin
         run=run,
         record_id=record_id,
         code=finding.code,
-        sentence=finding.sentence,
+        sentence=storable(finding.sentence),
         severity=finding.severity,
         steps=list(finding.steps),
         evidence=plain(finding.evidence),

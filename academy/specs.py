@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from academy import blobs, registry
 from academy.bundle import (
     AssetSpec,
     CriterionSpec,
@@ -16,7 +17,10 @@ from academy.bundle import (
     TaskSpec,
 )
 from academy.canonical import digest
-from academy.models import AnswerKey, Criterion, Metric, SuiteVersion, Task
+from academy.models import AnswerKey, Criterion, Metric, ScoringPass, SuiteVersion, Task
+
+# The status of a file that came after its version and was taken into it.
+ADDED = "added"
 
 
 def criterion_value(spec: CriterionSpec) -> dict[str, Any]:
@@ -154,6 +158,13 @@ def latest_keys(version: SuiteVersion) -> dict[int, AnswerKey]:
     return {row.task_id: row for row in rows}
 
 
+def keys_in(chosen: ScoringPass) -> dict[int, AnswerKey]:
+    """The answer keys of a pass by task id, in the revisions that it fixes."""
+    revisions = {int(task): revision for task, revision in chosen.key_revisions.items()}
+    rows = AnswerKey.objects.filter(task_id__in=revisions)
+    return {row.task_id: row for row in rows if row.revision == revisions[row.task_id]}
+
+
 def latest_keys_of(task_ids: Sequence[int]) -> dict[int, AnswerKey]:
     """The newest answer key of some tasks, by task id."""
     rows = AnswerKey.objects.filter(task_id__in=task_ids).order_by("task_id", "revision")
@@ -163,8 +174,9 @@ def latest_keys_of(task_ids: Sequence[int]) -> dict[int, AnswerKey]:
 def suite_spec(version: SuiteVersion, *, keys: Mapping[int, AnswerKey] | None = None) -> SuiteSpec:
     """A stored version as a plain value; keys are opened only when they are given."""
     tasks = version.tasks.order_by("ordinal").prefetch_related("criteria", "assets")
+    files = list(version.files.select_related("blob").defer("blob__content").order_by("path"))
     opened = keys or {}
-    return SuiteSpec(
+    spec = SuiteSpec(
         slug=version.suite.slug,
         title=version.title,
         format=version.suite.format,
@@ -185,5 +197,10 @@ def suite_spec(version: SuiteVersion, *, keys: Mapping[int, AnswerKey] | None = 
         limits=version.limits,
         attributes=version.attributes,
         extra=version.extra,
-        sources=tuple(version.files.order_by("path").values_list("path", flat=True)),
+        sources=tuple(file.path for file in files if file.status != ADDED),
     )
+    added = {file.path: file.blob for file in files if file.status == ADDED}
+    add = registry.format_of(spec.format).add_companions if added else None
+    if add is None:
+        return spec
+    return add(spec, {path: blobs.open_blob(blob) for path, blob in added.items()})

@@ -84,14 +84,21 @@ def read_scores(run: Run, chosen: ScoringPass, mode: Mode) -> list[ScoredRecord]
 
 def sum_up(run: Run, chosen: ScoringPass) -> Summed:
     """Compute what follows from the scores of a run; nothing is stored."""
-    suite = specs.suite_spec(run.version, keys=specs.latest_keys(run.version))
+    suite = specs.suite_spec(run.version, keys=specs.keys_in(chosen))
     fmt = registry.format_of(suite.format)
     attributes = {**run.header, "verification": run.verification, "attempt": run.attempt}
     vectors: list[tuple[str, Mode, ItemVector]] = []
     results: list[tuple[Mode, ResultSpec]] = []
     hashed = hashlib.sha256()
+    repeated: set[int] = set()
+    records = list(
+        InstanceRecord.objects.of_run(run.pk)
+        .order_by("id")
+        .values_list("task__external_id", "replicate", "variant")
+    )
     for mode in Mode:
-        scores = read_scores(run, chosen, mode)
+        scores = with_lost(suite, records, read_scores(run, chosen, mode), mode)
+        repeated.update(score.replicate for score in scores)
         made = mode_vectors(suite, scores)
         vectors += [(key, mode, vector) for key, vector in made.items()]
         own = fmt.aggregate(
@@ -110,9 +117,41 @@ def sum_up(run: Run, chosen: ScoringPass) -> Summed:
         tuple(vectors),
         tuple(results),
         counts_of(run, suite, vectors),
-        usage_of(run),
+        {**usage_of(run), "replicates": max(repeated, default=1)},
         hashed.hexdigest(),
     )
+
+
+def with_lost(
+    suite: SuiteSpec,
+    records: Sequence[tuple[str, int, int]],
+    scores: list[ScoredRecord],
+    mode: Mode,
+) -> list[ScoredRecord]:
+    """The scores, and an unscorable one for each record whose scoring was given up: it came, so
+    that it is no missing answer, and the failure is ours."""
+    known = {(s.task_id, s.replicate, s.variant, s.metric) for s in scores}
+    metrics = {
+        task.external_id: [
+            grading.metric
+            for grading in task.gradings
+            if registry.scorer_of(grading.scorer, mode) is not None
+        ]
+        for task in suite.tasks
+    }
+    lost = [
+        ScoredRecord(
+            task_id=task_id,
+            metric=metric,
+            status="unscorable",
+            replicate=replicate,
+            variant=variant,
+        )
+        for task_id, replicate, variant in records
+        for metric in metrics[task_id]
+        if (task_id, replicate, variant, metric) not in known
+    ]
+    return [*scores, *lost]
 
 
 def mode_vectors(suite: SuiteSpec, scores: Sequence[ScoredRecord]) -> dict[str, ItemVector]:

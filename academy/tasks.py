@@ -11,7 +11,7 @@ from celery import shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from academy import work
+from academy import scoring, work
 
 logger = logging.getLogger(__name__)
 DRAIN_SECONDS = 60.0
@@ -35,8 +35,9 @@ def drain() -> None:
 
 @shared_task
 def beat() -> None:
-    """Say that a worker is alive."""
+    """Say that a worker is alive, and notice when scorers were released with the program."""
     work.beat_heart(socket.gethostname())
+    scoring.owe_release()
 
 
 def nudge() -> None:

@@ -8,8 +8,9 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from academy import pages
-from academy.models import InstanceRecord, Run, Suite, SuiteVersion
+from academy import pages, run_files
+from academy.blobs import open_blob
+from academy.models import InstanceRecord, Run, Suite, SuiteVersion, Task, TaskAsset
 from academy.packs import raw_record
 from academy.requests import SiteRequest
 
@@ -52,11 +53,9 @@ def version_detail(request: SiteRequest, slug: str, name: str) -> HttpResponse:
     )
     tasks = Paginator(pages.shown_tasks(version, request.user), PAGE)
     context = pages.version_context(version, request.user)
-    return render(
-        request,
-        "academy/version_detail.html",
-        {**context, "page": tasks.get_page(request.GET.get("page"))},
-    )
+    page = tasks.get_page(request.GET.get("page"))
+    shown = {**context, "page": page, "files_of": pages.files_of(page.object_list)}
+    return render(request, "academy/version_detail.html", shown)
 
 
 @require_safe
@@ -85,6 +84,7 @@ def run_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """A run: history, progress, results, findings, items."""
     run = visible_run(request, pk)
     context = pages.run_context(run, request.user, request.GET)
+    context["downloads"] = [] if request.htmx else run_files.links(run, request.user)
     template = "academy/_run_items.html" if request.htmx else "academy/run_detail.html"
     return render(request, template, context)
 
@@ -136,6 +136,27 @@ def record_raw(request: SiteRequest, pk: int) -> HttpResponse:
     response = HttpResponse(raw_record(record), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="record-{record.pk}.json"'
     response["Content-Security-Policy"] = "sandbox"
+    return response
+
+
+@require_safe
+def asset_copy(request: SiteRequest, pk: int) -> HttpResponse:
+    """The raster copy of a file of a task that this person may see; else 404."""
+    asset = get_object_or_404(
+        TaskAsset.objects.filter(
+            raster__isnull=False, task__in=Task.objects.visible_to(request.user)
+        ).select_related("raster"),
+        pk=pk,
+    )
+    return picture(asset)
+
+
+def picture(asset: TaskAsset) -> HttpResponse:
+    """The answer that holds a raster copy, and lets nothing else happen."""
+    response = HttpResponse(open_blob(asset.raster), content_type="image/png")
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "private, max-age=3600"
     return response
 
 

@@ -22,6 +22,7 @@ from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from academy.errors import AcademyError
+from academy.fitting import storable
 from academy.models import Work, WorkerHeartbeat
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 Handler = Callable[[Mapping[str, Any]], Callable[[], None]]
 HANDLERS: dict[str, Handler] = {}
 FOLLOWERS: list[str] = []
+AFTER_FAILURE: dict[str, Callable[[Mapping[str, Any]], None]] = {}
 MAX_ATTEMPTS = 5
 
 ENQUEUE = """
@@ -59,7 +61,7 @@ GIVE_UP = f"""
 UPDATE academy_work SET state = 'failed', finished_at = clock_timestamp(),
        lease_owner = '', lease_until = NULL, error_id = left(md5(random()::text || id), 12),
        error = 'The worker died ' || attempts || ' times while it did this work.'
-WHERE {DUE} AND state = 'leased' AND attempts >= %s
+WHERE {DUE} AND state = 'leased' AND attempts >= %s RETURNING kind, payload
 """
 RENEW = """
 UPDATE academy_work SET lease_until = clock_timestamp() + make_interval(secs => %s)
@@ -93,6 +95,18 @@ class Claimed:
 def register(kind: str, handler: Handler) -> None:
     """Name the handler of a kind of work. Apps do this when they are ready."""
     HANDLERS[kind] = handler
+
+
+def after_failure(kind: str, act: Callable[[Mapping[str, Any]], None]) -> None:
+    """Name what follows, given the payload, when work of a kind is given up."""
+    AFTER_FAILURE[kind] = act
+
+
+def follow_failure(kind: str, payload: Mapping[str, Any]) -> None:
+    """Do what follows when work is given up, in the transaction that says so."""
+    act = AFTER_FAILURE.get(kind)
+    if act is not None:
+        act(payload)
 
 
 def enqueue(
@@ -140,9 +154,13 @@ def as_mapping(payload: Any) -> Mapping[str, Any]:
 
 def give_up_dead() -> int:
     """Mark work as failed whose workers died too often; gives how many."""
-    with connection.cursor() as cursor:
-        cursor.execute(GIVE_UP, [MAX_ATTEMPTS])
-        return int(cursor.rowcount)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(GIVE_UP, [MAX_ATTEMPTS])
+            rows = cursor.fetchall()
+        for kind, payload in rows:
+            follow_failure(kind, as_mapping(payload))
+    return len(rows)
 
 
 @contextmanager
@@ -183,21 +201,24 @@ def finish(claimed: Claimed, write: Callable[[], None]) -> None:
 def fail(claimed: Claimed, error: BaseException) -> None:
     """Note an error. What a person must mend fails at once, the rest is tried again later."""
     final = isinstance(error, AcademyError) or claimed.attempts >= MAX_ATTEMPTS
-    Work.objects.filter(pk=claimed.id, state="leased", lease_owner=claimed.owner).update(
-        state="failed" if final else "ready",
-        lease_owner="",
-        lease_until=None,
-        due_at=timezone.now() + timedelta(seconds=2**claimed.attempts),
-        error=told(error),
-        error_id=uuid.uuid4().hex[:12],
-        finished_at=timezone.now() if final else None,
-    )
+    held = Work.objects.filter(pk=claimed.id, state="leased", lease_owner=claimed.owner)
+    with transaction.atomic():
+        moved = held.update(
+            state="failed" if final else "ready",
+            lease_owner="",
+            lease_until=None,
+            due_at=timezone.now() + timedelta(seconds=2**claimed.attempts),
+            error=told(error),
+            error_id=uuid.uuid4().hex[:12],
+            finished_at=timezone.now() if final else None,
+        )
+        if moved and final:
+            follow_failure(claimed.kind, claimed.payload)
 
 
 def told(error: BaseException) -> str:
     """An error as a text that the database keeps, whatever is in its message."""
-    text = f"{type(error).__name__}: {error}".replace("\x00", "\N{SYMBOL FOR NULL}")
-    return text.encode("utf-8", "backslashreplace").decode()[:5000]
+    return storable(f"{type(error).__name__}: {error}")[:5000]
 
 
 def perform(claimed: Claimed) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from academy import tasks
+from academy import rescoring, tasks
 from academy.admin.reading import BaseAdmin, ReadOnlyAdmin
+from academy.errors import AcademyError
 from academy.models import (
     AuditEvent,
     Decision,
@@ -19,6 +20,7 @@ from academy.models import (
     Organization,
     Run,
     Submission,
+    SubmissionLimit,
     Work,
     WorkerHeartbeat,
 )
@@ -70,6 +72,17 @@ class MembershipAdmin(CuratedAdmin):
     ordering = ("pk",)
 
 
+@admin.register(SubmissionLimit)
+class LimitAdmin(CuratedAdmin):
+    """How many runs an account or organisation may enter on a version."""
+
+    list_display = ("version", "scope", "most", "days")
+    list_select_related = ("version__suite",)
+    raw_id_fields = ("version",)
+    exclude = ("created_by",)
+    ordering = ("-pk",)
+
+
 @admin.register(Entrant)
 class EntrantAdmin(ReadOnlyAdmin):
     """Entrants."""
@@ -89,6 +102,22 @@ class RunAdmin(ReadOnlyAdmin):
     list_filter = ("state", "kind")
     search_fields = ("entrant__slug", "version__suite__slug", "external_id")
     ordering = ("-pk",)
+    actions = ("score_again",)
+
+    @admin.action(description="Score the chosen runs again", permissions=["curate"])
+    def score_again(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        """Owe the scoring of the chosen runs in the passes that are not retired."""
+        runs = queryset.select_related("version").order_by("pk")
+        try:
+            units = rescoring.score_again(runs, by=request.user, reason="asked for in the admin")
+        except AcademyError as error:
+            self.message_user(request, str(error), messages.ERROR)
+        else:
+            self.message_user(request, f"{units} units of work are owed.")
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        """Only curators act."""
+        return has_role(request.user, "curator")
 
 
 @admin.register(Submission)

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import path
 from django.urls.resolvers import URLPattern
 
-from academy import auditing, publishing
+from academy import auditing, passes, publishing
 from academy.admin.importing import suite_import
 from academy.admin.reading import ReadOnlyAdmin
 from academy.errors import AcademyError
@@ -98,3 +98,31 @@ class PassAdmin(ReadOnlyAdmin):
     list_display = ("version", "number", "state", "digest", "published_at")
     list_select_related = ("version__suite",)
     ordering = ("-pk",)
+    actions = ("publish", "pause", "resume")
+
+    @admin.action(description="Publish the chosen staged passes", permissions=["curate"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[ScoringPass]) -> None:
+        """Publish each chosen pass, or say why not."""
+        for chosen in queryset.select_related("version").order_by("pk"):
+            try:
+                passes.publish(chosen, by=request.user, reason="published in the admin")
+            except AcademyError as error:
+                self.message_user(request, str(error), messages.ERROR)
+            else:
+                self.message_user(request, f"Pass {chosen.number} is published.")
+
+    @admin.action(description="Pause the scoring of the chosen passes", permissions=["curate"])
+    def pause(self, request: HttpRequest, queryset: QuerySet[ScoringPass]) -> None:
+        """Let the units of the chosen passes wait."""
+        units = sum(passes.pause(chosen, by=request.user) for chosen in queryset.order_by("pk"))
+        self.message_user(request, f"{units} units of work wait.")
+
+    @admin.action(description="Go on with the scoring of the chosen passes", permissions=["curate"])
+    def resume(self, request: HttpRequest, queryset: QuerySet[ScoringPass]) -> None:
+        """Make the units that were paused ready again."""
+        units = sum(passes.resume(chosen, by=request.user) for chosen in queryset.order_by("pk"))
+        self.message_user(request, f"{units} units of work go on.")
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        """Only curators act."""
+        return has_role(request.user, "curator")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
 
 from academy.bundle import (
     JSON,
     FindingSpec,
+    KeyUpload,
+    PlanSpec,
     RecordSpec,
     RecordView,
     ResultSpec,
@@ -70,6 +73,41 @@ class GateAnswers:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A stored run on its way out. A later piece of a run is a header of its own, with no records.
+
+    `records` may be gone through once. `files` are the files of the upload by path, opened when
+    asked for: for what is not part of a record and has to come back byte for byte.
+    """
+
+    suite: SuiteSpec
+    run: RunSpec
+    records: Iterable[RecordSpec] = ()
+    files: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRun:
+    """A stored run of any format with its scores in one mode, to be written in another form.
+
+    `scores` name every task and metric, those without a record too; `records` are only those
+    that whoever asks may see one by one, and may be gone through once. `view` opens them.
+    Answer keys are open in `suite` only where `references` says that they were asked for.
+    """
+
+    suite: SuiteSpec
+    run: RunSpec
+    records: Iterable[RecordSpec]
+    scores: Sequence[ScoredRecord]
+    results: Sequence[ResultSpec]
+    view: Callable[[bytes, TaskSpec | None], RecordView]
+    mode: Mode
+    at: datetime
+    references: bool = False
+    details: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
 def never(_files: Files) -> bool:
     """The claim of a format that has no files of that kind."""
     return False
@@ -107,9 +145,19 @@ def no_boards(_suite: SuiteSpec) -> tuple[BoardPolicy, ...]:
     return ()
 
 
+def no_plans(_suite: SuiteSpec) -> tuple[PlanSpec, ...]:
+    """A format whose suites are executed whole, without a plan."""
+    return ()
+
+
 def no_gate(_task: TaskSpec) -> GateAnswers:
     """A format for which no answers can be made."""
     return GateAnswers(reason="this format declares no null, shotgun or oracle answers")
+
+
+def no_agreement(_keys: Sequence[JSON]) -> Mapping[str, JSON]:
+    """A format whose keys do not say how far several people agreed."""
+    return MappingProxyType({})
 
 
 def no_compatibility(_files: Files) -> tuple[Problem, ...]:
@@ -125,8 +173,15 @@ class Format:
     files or raises FormatError with every bad place; `parse_run(files, suite)` gets the suite the
     run is for, if it is known. `view(raw, task)` opens one stored record. `export_suite(suite,
     blobs)` and `export_run(suite, run, records)` give path -> bytes, losslessly.
+    `read_keys(files)` reads a folder of held-out answer keys, and `key_agreement(keys)` gives named
+    figures of how far the people agreed who made keys, or nothing where nobody measured twice.
     `compatibility(files)` tells what the original's own checker would say. `report(raws, options)`
     is the original's own report on stored records, such as its comparison of two rounds.
+
+    `export_runs(parts)` writes the runs of whole uploads, where a file holds several; without it
+    each run is written apart. `export_scores(run)` makes a format a form in which the scored runs
+    of every format can be exported. `add_companions(suite, documents)` takes documents that came
+    after their suite into it, by path, and `plans(suite)` tells the plans among all of them.
     """
 
     key: str
@@ -154,7 +209,13 @@ class Format:
     plan: Callable[[SuiteSpec, Mapping[str, JSON]], JSON] | None = None
     board_policies: Callable[[SuiteSpec], tuple[BoardPolicy, ...]] = no_boards
     gate_answers: Callable[[TaskSpec], GateAnswers] = no_gate
+    read_keys: Callable[[Files], KeyUpload] | None = None
+    key_agreement: Callable[[Sequence[JSON]], Mapping[str, JSON]] = no_agreement
     compatibility: Callable[[Files], tuple[Problem, ...]] = no_compatibility
     certificate: Callable[[ResultSpec, Mapping[str, JSON]], Mapping[str, JSON]] | None = None
     reference_tables: Mapping[str, JSON] = field(default_factory=nothing)
     report: Callable[[Iterable[bytes], Mapping[str, JSON]], JSON] | None = None
+    export_runs: Callable[[Sequence[StoredRun]], Mapping[str, bytes]] | None = None
+    export_scores: Callable[[ScoredRun], Mapping[str, bytes]] | None = None
+    add_companions: Callable[[SuiteSpec, Mapping[str, bytes]], SuiteSpec] | None = None
+    plans: Callable[[SuiteSpec], tuple[PlanSpec, ...]] = no_plans

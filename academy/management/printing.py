@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
+from academy.downloads import Export
 from academy.errors import SHOWN_PROBLEMS, AcademyError, FormatError, Problem
 
 
@@ -31,6 +33,17 @@ def refusing(command: BaseCommand, *, as_json: bool) -> Iterator[None]:
     except AcademyError as error:
         print_refusal(command, error, as_json=as_json)
         sys.exit(1)
+
+
+def acting_person(name: str) -> Any:
+    """The account that an act is done for, or None without a name. Raises AcademyError for an
+    unknown one."""
+    if not name:
+        return None
+    found = get_user_model().objects.filter(username=name).first()
+    if found is None:
+        raise AcademyError(f"There is no account {name!r}.")
+    return found
 
 
 def rows_of(error: AcademyError) -> list[Problem]:
@@ -75,3 +88,17 @@ def print_report(
         command.stdout.write(f"  {row['severity']}  {place} {row['pointer']}: {row['message']}")
     if report["dry_run"]:
         command.stdout.write("This was a dry run; nothing was changed.")
+
+
+def print_export(command: BaseCommand, export: Export, out: Path, *, as_json: bool) -> None:
+    """Print what was written, and what was left out."""
+    if as_json:
+        printed = {**export.as_json(), "out": str(out)}
+        command.stdout.write(json.dumps(printed, indent=2, ensure_ascii=False))
+        return
+    size = sum(len(data) for data in export.files.values())
+    command.stdout.write(f"{len(export.files)} files, {size} bytes, as {export.form}: {out}")
+    for path in sorted(export.files):
+        command.stdout.write(f"  {path}")
+    for sentence in export.left_out:
+        command.stdout.write(sentence)

@@ -9,7 +9,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -18,769 +17,1866 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Blob',
+            name="Blob",
             fields=[
-                ('digest', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('size', models.BigIntegerField()),
-                ('media_type', models.CharField(blank=True, max_length=100)),
-                ('content', models.BinaryField()),
+                ("digest", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("size", models.BigIntegerField()),
+                ("media_type", models.CharField(blank=True, max_length=100)),
+                ("content", models.BinaryField()),
             ],
         ),
         migrations.CreateModel(
-            name='Organization',
+            name="Organization",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name='WorkerHeartbeat',
+            name="WorkerHeartbeat",
             fields=[
-                ('name', models.CharField(max_length=100, primary_key=True, serialize=False)),
-                ('started_at', models.DateTimeField()),
-                ('seen_at', models.DateTimeField()),
+                ("name", models.CharField(max_length=100, primary_key=True, serialize=False)),
+                ("started_at", models.DateTimeField()),
+                ("seen_at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='ApiToken',
+            name="ApiToken",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('prefix', models.CharField(max_length=12)),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('scopes', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("prefix", models.CharField(max_length=12)),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("scopes", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="api_tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('act', models.CharField(max_length=60)),
-                ('subject', models.CharField(max_length=200)),
-                ('reason', models.TextField(blank=True)),
-                ('details', models.JSONField(default=dict)),
-                ('sequence', models.BigIntegerField(null=True, unique=True)),
-                ('link', models.CharField(blank=True, max_length=64)),
-                ('sealed_at', models.DateTimeField(null=True)),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("act", models.CharField(max_length=60)),
+                ("subject", models.CharField(max_length=200)),
+                ("reason", models.TextField(blank=True)),
+                ("details", models.JSONField(default=dict)),
+                ("sequence", models.BigIntegerField(null=True, unique=True)),
+                ("link", models.CharField(blank=True, max_length=64)),
+                ("sealed_at", models.DateTimeField(null=True)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Criterion',
+            name="Criterion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('ordinal', models.PositiveSmallIntegerField()),
-                ('key', models.CharField(max_length=200)),
-                ('text', models.TextField()),
-                ('weight', models.FloatField(default=1.0)),
-                ('scale', models.CharField(max_length=20)),
-                ('decided_by', models.CharField(max_length=10)),
-                ('low', models.IntegerField(blank=True, null=True)),
-                ('high', models.IntegerField(blank=True, null=True)),
-                ('anchors', models.JSONField(blank=True, default=list)),
-                ('allows_na', models.BooleanField(default=False)),
-                ('needs', models.JSONField(blank=True, default=list)),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('digest', models.CharField(max_length=64)),
-                ('derived_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='academy.criterion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("ordinal", models.PositiveSmallIntegerField()),
+                ("key", models.CharField(max_length=200)),
+                ("text", models.TextField()),
+                ("weight", models.FloatField(default=1.0)),
+                ("scale", models.CharField(max_length=20)),
+                ("decided_by", models.CharField(max_length=10)),
+                ("low", models.IntegerField(blank=True, null=True)),
+                ("high", models.IntegerField(blank=True, null=True)),
+                ("anchors", models.JSONField(blank=True, default=list)),
+                ("allows_na", models.BooleanField(default=False)),
+                ("needs", models.JSONField(blank=True, default=list)),
+                ("extra", models.JSONField(blank=True, default=dict)),
+                ("digest", models.CharField(max_length=64)),
+                (
+                    "derived_from",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="academy.criterion",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Entrant',
+            name="Entrant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=100, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('model', models.CharField(blank=True, max_length=200)),
-                ('developer', models.CharField(blank=True, max_length=200)),
-                ('harness', models.CharField(blank=True, max_length=200)),
-                ('settings', models.JSONField(blank=True, default=dict)),
-                ('is_example', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('organization', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='academy.organization')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=100, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("model", models.CharField(blank=True, max_length=200)),
+                ("developer", models.CharField(blank=True, max_length=200)),
+                ("harness", models.CharField(blank=True, max_length=200)),
+                ("settings", models.JSONField(blank=True, default=dict)),
+                ("is_example", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="academy.organization",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ReferenceTable',
+            name="ReferenceTable",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('format', models.SlugField()),
-                ('name', models.CharField(max_length=100)),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('content', models.JSONField()),
-                ('digest', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("format", models.SlugField()),
+                ("name", models.CharField(max_length=100)),
+                ("revision", models.PositiveIntegerField(default=1)),
+                ("content", models.JSONField()),
+                ("digest", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('format', 'name', 'revision'), name='one_table_per_revision')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("format", "name", "revision"), name="one_table_per_revision"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('entrant', 'Entrant'), ('human', 'Human'), ('null', 'Null'), ('shotgun', 'Shotgun'), ('oracle', 'Oracle'), ('carried', 'Carried')], default='entrant', max_length=10)),
-                ('form', models.SlugField()),
-                ('external_id', models.CharField(blank=True, max_length=300)),
-                ('attempt', models.PositiveIntegerField(default=1)),
-                ('arm', models.CharField(blank=True, max_length=100)),
-                ('scenario', models.CharField(blank=True, max_length=200)),
-                ('verification', models.PositiveSmallIntegerField(choices=[(1, 'Reported'), (2, 'Records supplied'), (3, 'Re-scored here'), (4, 'Reproduced')], default=2)),
-                ('state', models.CharField(choices=[('open', 'Open'), ('closed', 'Closed'), ('failed', 'Failed'), ('withdrawn', 'Withdrawn')], default='open', max_length=10)),
-                ('reason', models.CharField(blank=True, max_length=500)),
-                ('limits', models.JSONField(blank=True, default=dict)),
-                ('header', models.JSONField(blank=True, default=dict)),
-                ('digest', models.CharField(blank=True, max_length=64)),
-                ('duplicate_digest', models.CharField(blank=True, max_length=64)),
-                ('records_expected', models.PositiveIntegerField(default=0)),
-                ('is_final', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('carried_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.run')),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='academy.entrant')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("entrant", "Entrant"),
+                            ("human", "Human"),
+                            ("null", "Null"),
+                            ("shotgun", "Shotgun"),
+                            ("oracle", "Oracle"),
+                            ("carried", "Carried"),
+                        ],
+                        default="entrant",
+                        max_length=10,
+                    ),
+                ),
+                ("form", models.SlugField()),
+                ("external_id", models.CharField(blank=True, max_length=300)),
+                ("attempt", models.PositiveIntegerField(default=1)),
+                ("arm", models.CharField(blank=True, max_length=100)),
+                ("scenario", models.CharField(blank=True, max_length=200)),
+                (
+                    "verification",
+                    models.PositiveSmallIntegerField(
+                        choices=[
+                            (1, "Reported"),
+                            (2, "Records supplied"),
+                            (3, "Re-scored here"),
+                            (4, "Reproduced"),
+                        ],
+                        default=2,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("open", "Open"),
+                            ("closed", "Closed"),
+                            ("failed", "Failed"),
+                            ("withdrawn", "Withdrawn"),
+                        ],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("reason", models.CharField(blank=True, max_length=500)),
+                ("limits", models.JSONField(blank=True, default=dict)),
+                ("header", models.JSONField(blank=True, default=dict)),
+                ("digest", models.CharField(blank=True, max_length=64)),
+                ("duplicate_digest", models.CharField(blank=True, max_length=64)),
+                ("records_expected", models.PositiveIntegerField(default=0)),
+                ("is_final", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "carried_from",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="academy.entrant",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RunEvent',
+            name="RunEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(max_length=20)),
-                ('reason', models.CharField(blank=True, max_length=500)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='academy.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("state", models.CharField(max_length=20)),
+                ("reason", models.CharField(blank=True, max_length=500)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="academy.run",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Submission',
+            name="Submission",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('form', models.SlugField()),
-                ('name', models.CharField(blank=True, max_length=300)),
-                ('source_digest', models.CharField(max_length=64)),
-                ('idempotency_key', models.CharField(blank=True, max_length=100, null=True)),
-                ('part', models.PositiveIntegerField(default=1)),
-                ('state', models.CharField(choices=[('received', 'Received'), ('imported', 'Imported'), ('refused', 'Refused')], default='received', max_length=10)),
-                ('report', models.JSONField(blank=True, default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('account', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('organization', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='academy.organization')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("form", models.SlugField()),
+                ("name", models.CharField(blank=True, max_length=300)),
+                ("source_digest", models.CharField(max_length=64)),
+                ("idempotency_key", models.CharField(blank=True, max_length=100, null=True)),
+                ("part", models.PositiveIntegerField(default=1)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("received", "Received"),
+                            ("imported", "Imported"),
+                            ("refused", "Refused"),
+                        ],
+                        default="received",
+                        max_length=10,
+                    ),
+                ),
+                ("report", models.JSONField(blank=True, default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="academy.organization",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='run',
-            name='submission',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='academy.submission'),
+            model_name="run",
+            name="submission",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="runs",
+                to="academy.submission",
+            ),
         ),
         migrations.CreateModel(
-            name='SubmissionFile',
+            name="SubmissionFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(max_length=500)),
-                ('status', models.CharField(max_length=12)),
-                ('reason', models.TextField(blank=True)),
-                ('sha256', models.CharField(max_length=64)),
-                ('size', models.BigIntegerField()),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='academy.submission')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("path", models.CharField(max_length=500)),
+                ("status", models.CharField(max_length=12)),
+                ("reason", models.TextField(blank=True)),
+                ("sha256", models.CharField(max_length=64)),
+                ("size", models.BigIntegerField()),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="files",
+                        to="academy.submission",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Pack',
+            name="Pack",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('start', models.BigIntegerField(default=0)),
-                ('size', models.PositiveIntegerField()),
-                ('digest', models.CharField(max_length=64)),
-                ('content', models.BinaryField()),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='packs', to='academy.run')),
-                ('file', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='packs', to='academy.submissionfile')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("start", models.BigIntegerField(default=0)),
+                ("size", models.PositiveIntegerField()),
+                ("digest", models.CharField(max_length=64)),
+                ("content", models.BinaryField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="packs",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "file",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="packs",
+                        to="academy.submissionfile",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Suite',
+            name="Suite",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=100, unique=True)),
-                ('format', models.SlugField()),
-                ('title', models.CharField(max_length=300)),
-                ('description', models.TextField(blank=True)),
-                ('is_example', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('organization', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='academy.organization')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=100, unique=True)),
+                ("format", models.SlugField()),
+                ("title", models.CharField(max_length=300)),
+                ("description", models.TextField(blank=True)),
+                ("is_example", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="academy.organization",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SuiteVersion',
+            name="SuiteVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('title', models.CharField(max_length=300)),
-                ('description', models.TextField(blank=True)),
-                ('mode', models.CharField(choices=[('practice', 'Practice'), ('ranked', 'Ranked'), ('collection', 'Collection')], max_length=10)),
-                ('state', models.CharField(choices=[('draft', 'Draft'), ('published', 'Published'), ('retired', 'Retired')], default='draft', max_length=10)),
-                ('sealed', models.BooleanField(default=False)),
-                ('digest', models.CharField(max_length=64)),
-                ('source_digest', models.CharField(max_length=64)),
-                ('thresholds', models.JSONField(blank=True, default=dict)),
-                ('limits', models.JSONField(blank=True, default=dict)),
-                ('attributes', models.JSONField(blank=True, default=dict)),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('published_at', models.DateTimeField(blank=True, null=True)),
-                ('retired_at', models.DateTimeField(blank=True, null=True)),
-                ('frozen_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('suite', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='academy.suite')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("title", models.CharField(max_length=300)),
+                ("description", models.TextField(blank=True)),
+                (
+                    "mode",
+                    models.CharField(
+                        choices=[
+                            ("practice", "Practice"),
+                            ("ranked", "Ranked"),
+                            ("collection", "Collection"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "Draft"),
+                            ("published", "Published"),
+                            ("retired", "Retired"),
+                        ],
+                        default="draft",
+                        max_length=10,
+                    ),
+                ),
+                ("sealed", models.BooleanField(default=False)),
+                ("digest", models.CharField(max_length=64)),
+                ("source_digest", models.CharField(max_length=64)),
+                ("thresholds", models.JSONField(blank=True, default=dict)),
+                ("limits", models.JSONField(blank=True, default=dict)),
+                ("attributes", models.JSONField(blank=True, default=dict)),
+                ("extra", models.JSONField(blank=True, default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("published_at", models.DateTimeField(blank=True, null=True)),
+                ("retired_at", models.DateTimeField(blank=True, null=True)),
+                ("frozen_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "suite",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="versions",
+                        to="academy.suite",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SuiteFile',
+            name="SuiteFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(max_length=500)),
-                ('status', models.CharField(max_length=12)),
-                ('reason', models.TextField(blank=True)),
-                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.blob')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='academy.suiteversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("path", models.CharField(max_length=500)),
+                ("status", models.CharField(max_length=12)),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "blob",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.blob",
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="files",
+                        to="academy.suiteversion",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ScoringPass',
+            name="ScoringPass",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('staged', 'Staged'), ('published', 'Published'), ('retired', 'Retired')], default='staged', max_length=10)),
-                ('scorers', models.JSONField(default=dict)),
-                ('key_revisions', models.JSONField(default=dict)),
-                ('struck', models.JSONField(default=list)),
-                ('evidence', models.JSONField(default=dict)),
-                ('digest', models.CharField(max_length=64)),
-                ('reason', models.CharField(blank=True, max_length=500)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('published_at', models.DateTimeField(blank=True, null=True)),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='passes', to='academy.suiteversion')),
-            ],
-        ),
-        migrations.AddField(
-            model_name='run',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='academy.suiteversion'),
-        ),
-        migrations.CreateModel(
-            name='Plan',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('plan_hash', models.CharField(max_length=64)),
-                ('suite_hash', models.CharField(blank=True, max_length=64)),
-                ('protocol_hash', models.CharField(blank=True, max_length=64)),
-                ('source_revision', models.CharField(blank=True, max_length=100)),
-                ('configuration_hash', models.CharField(blank=True, max_length=64)),
-                ('seed', models.CharField(blank=True, max_length=100)),
-                ('strategy', models.CharField(blank=True, max_length=40)),
-                ('sample', models.PositiveIntegerField(blank=True, null=True)),
-                ('population', models.PositiveIntegerField(default=0)),
-                ('is_pilot', models.BooleanField(default=False)),
-                ('content', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='plans', to='academy.suiteversion')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Metric',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=100)),
-                ('label', models.CharField(max_length=200)),
-                ('ordinal', models.PositiveSmallIntegerField(default=0)),
-                ('direction', models.CharField(max_length=4)),
-                ('kind', models.CharField(max_length=10)),
-                ('unit', models.CharField(blank=True, max_length=40)),
-                ('low', models.FloatField(blank=True, null=True)),
-                ('high', models.FloatField(blank=True, null=True)),
-                ('item_aggregation', models.CharField(default='mean', max_length=20)),
-                ('run_aggregation', models.CharField(default='mean', max_length=20)),
-                ('missing', models.FloatField(blank=True, null=True)),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='metrics', to='academy.suiteversion')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Summary',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('records', models.PositiveIntegerField(default=0)),
-                ('scored', models.PositiveIntegerField(default=0)),
-                ('waiting', models.PositiveIntegerField(default=0)),
-                ('unscorable', models.PositiveIntegerField(default=0)),
-                ('missing', models.PositiveIntegerField(default=0)),
-                ('usage', models.JSONField(default=dict)),
-                ('digest', models.CharField(blank=True, max_length=64)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='academy.run')),
-                ('scoring_pass', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='academy.scoringpass')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Task',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('ordinal', models.PositiveIntegerField()),
-                ('external_id', models.CharField(max_length=300)),
-                ('title', models.CharField(blank=True, max_length=500)),
-                ('kind', models.CharField(blank=True, max_length=100)),
-                ('prompt', models.TextField(blank=True)),
-                ('context', models.JSONField(blank=True, default=dict)),
-                ('gradings', models.JSONField(blank=True, default=list)),
-                ('attributes', models.JSONField(blank=True, default=dict)),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('source', models.CharField(blank=True, max_length=500)),
-                ('holdout', models.BooleanField(default=False)),
-                ('digest', models.CharField(max_length=64)),
-                ('derived_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='academy.task')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='academy.suiteversion')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='PlannedExecution',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('model', models.CharField(blank=True, max_length=200)),
-                ('scenario', models.CharField(blank=True, max_length=200)),
-                ('replicate', models.PositiveSmallIntegerField(default=1)),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='executions', to='academy.plan')),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.task')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='InstanceRecord',
-            fields=[
-                ('id', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('replicate', models.PositiveSmallIntegerField()),
-                ('variant', models.PositiveSmallIntegerField()),
-                ('status', models.CharField(max_length=12)),
-                ('offset', models.PositiveIntegerField()),
-                ('length', models.PositiveIntegerField()),
-                ('content_digest', models.BinaryField(max_length=32)),
-                ('steps', models.IntegerField(null=True)),
-                ('wall_ms', models.BigIntegerField(null=True)),
-                ('tokens_in', models.BigIntegerField(null=True)),
-                ('tokens_out', models.BigIntegerField(null=True)),
-                ('cost_micros', models.BigIntegerField(null=True)),
-                ('pack', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.pack')),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='records', to='academy.run')),
-                ('task', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='records', to='academy.task')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Exposure',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('what', models.CharField(max_length=200)),
-                ('why', models.CharField(max_length=200)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('task', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='exposures', to='academy.task')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Decision',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('record', 'Record'), ('run', 'Run'), ('task', 'Task'), ('criterion', 'Criterion')], max_length=10)),
-                ('part', models.CharField(blank=True, max_length=200)),
-                ('source', models.CharField(choices=[('machine', 'Machine'), ('judge', 'Judge'), ('imported', 'Imported'), ('person', 'Person'), ('resolution', 'Resolution')], max_length=10)),
-                ('author', models.CharField(blank=True, max_length=200)),
-                ('author_version', models.CharField(blank=True, max_length=200)),
-                ('author_digest', models.CharField(blank=True, max_length=64)),
-                ('seat', models.BigIntegerField(blank=True, null=True)),
-                ('state', models.CharField(default='value', max_length=12)),
-                ('value', models.JSONField(null=True)),
-                ('reason', models.TextField(blank=True)),
-                ('confidence', models.FloatField(blank=True, null=True)),
-                ('suggestion_seen', models.BooleanField(default=False)),
-                ('counts', models.BooleanField(default=True)),
-                ('current', models.BooleanField(default=True)),
-                ('made_at', models.DateTimeField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('criterion', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='academy.criterion')),
-                ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('supersedes', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded_by', to='academy.decision')),
-                ('record', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='academy.instancerecord')),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='academy.run')),
-                ('task', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='academy.task')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("staged", "Staged"),
+                            ("published", "Published"),
+                            ("retired", "Retired"),
+                        ],
+                        default="staged",
+                        max_length=10,
+                    ),
+                ),
+                ("scorers", models.JSONField(default=dict)),
+                ("key_revisions", models.JSONField(default=dict)),
+                ("struck", models.JSONField(default=list)),
+                ("evidence", models.JSONField(default=dict)),
+                ("digest", models.CharField(max_length=64)),
+                ("reason", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("published_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="passes",
+                        to="academy.suiteversion",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='criterion',
-            name='task',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='criteria', to='academy.task'),
+            model_name="run",
+            name="version",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="runs",
+                to="academy.suiteversion",
+            ),
         ),
         migrations.CreateModel(
-            name='AnswerKey',
+            name="Plan",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveIntegerField()),
-                ('content', models.JSONField(null=True)),
-                ('salt', models.CharField(max_length=64)),
-                ('commitment', models.CharField(max_length=64)),
-                ('note', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='keys', to='academy.task')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                ("plan_hash", models.CharField(max_length=64)),
+                ("suite_hash", models.CharField(blank=True, max_length=64)),
+                ("protocol_hash", models.CharField(blank=True, max_length=64)),
+                ("source_revision", models.CharField(blank=True, max_length=100)),
+                ("configuration_hash", models.CharField(blank=True, max_length=64)),
+                ("seed", models.CharField(blank=True, max_length=100)),
+                ("strategy", models.CharField(blank=True, max_length=40)),
+                ("sample", models.PositiveIntegerField(blank=True, null=True)),
+                ("population", models.PositiveIntegerField(default=0)),
+                ("is_pilot", models.BooleanField(default=False)),
+                ("content", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="plans",
+                        to="academy.suiteversion",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='TaskAsset',
+            name="Metric",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('ref', models.CharField(max_length=500)),
-                ('sha256', models.CharField(blank=True, max_length=64)),
-                ('media_type', models.CharField(blank=True, max_length=100)),
-                ('blob', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.blob')),
-                ('raster', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.blob')),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assets', to='academy.task')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=100)),
+                ("label", models.CharField(max_length=200)),
+                ("ordinal", models.PositiveSmallIntegerField(default=0)),
+                ("direction", models.CharField(max_length=4)),
+                ("kind", models.CharField(max_length=10)),
+                ("unit", models.CharField(blank=True, max_length=40)),
+                ("low", models.FloatField(blank=True, null=True)),
+                ("high", models.FloatField(blank=True, null=True)),
+                ("item_aggregation", models.CharField(default="mean", max_length=20)),
+                ("run_aggregation", models.CharField(default="mean", max_length=20)),
+                ("missing", models.FloatField(blank=True, null=True)),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="metrics",
+                        to="academy.suiteversion",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Work',
+            name="Summary",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=40)),
-                ('key', models.CharField(max_length=200, unique=True)),
-                ('payload', models.JSONField(default=dict)),
-                ('state', models.CharField(choices=[('ready', 'Ready'), ('leased', 'Leased'), ('done', 'Done'), ('failed', 'Failed'), ('paused', 'Paused')], default='ready', max_length=8)),
-                ('priority', models.SmallIntegerField(default=0)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('requested', models.PositiveIntegerField(default=1)),
-                ('due_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('lease_owner', models.CharField(blank=True, max_length=100)),
-                ('error', models.TextField(blank=True)),
-                ('error_id', models.CharField(blank=True, max_length=40)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='work', to='academy.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("records", models.PositiveIntegerField(default=0)),
+                ("scored", models.PositiveIntegerField(default=0)),
+                ("waiting", models.PositiveIntegerField(default=0)),
+                ("unscorable", models.PositiveIntegerField(default=0)),
+                ("missing", models.PositiveIntegerField(default=0)),
+                ("usage", models.JSONField(default=dict)),
+                ("digest", models.CharField(blank=True, max_length=64)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="summaries",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "scoring_pass",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="academy.scoringpass",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='EntrantAlias',
+            name="Task",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='aliases', to='academy.entrant')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("ordinal", models.PositiveIntegerField()),
+                ("external_id", models.CharField(max_length=300)),
+                ("title", models.CharField(blank=True, max_length=500)),
+                ("kind", models.CharField(blank=True, max_length=100)),
+                ("prompt", models.TextField(blank=True)),
+                ("context", models.JSONField(blank=True, default=dict)),
+                ("gradings", models.JSONField(blank=True, default=list)),
+                ("attributes", models.JSONField(blank=True, default=dict)),
+                ("extra", models.JSONField(blank=True, default=dict)),
+                ("source", models.CharField(blank=True, max_length=500)),
+                ("holdout", models.BooleanField(default=False)),
+                ("digest", models.CharField(max_length=64)),
+                (
+                    "derived_from",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="academy.task",
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tasks",
+                        to="academy.suiteversion",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="PlannedExecution",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("model", models.CharField(blank=True, max_length=200)),
+                ("scenario", models.CharField(blank=True, max_length=200)),
+                ("replicate", models.PositiveSmallIntegerField(default=1)),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="executions",
+                        to="academy.plan",
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.task",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="InstanceRecord",
+            fields=[
+                ("id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("replicate", models.PositiveSmallIntegerField()),
+                ("variant", models.PositiveSmallIntegerField()),
+                ("status", models.CharField(max_length=12)),
+                ("offset", models.PositiveIntegerField()),
+                ("length", models.PositiveIntegerField()),
+                ("content_digest", models.BinaryField(max_length=32)),
+                ("steps", models.IntegerField(null=True)),
+                ("wall_ms", models.BigIntegerField(null=True)),
+                ("tokens_in", models.BigIntegerField(null=True)),
+                ("tokens_out", models.BigIntegerField(null=True)),
+                ("cost_micros", models.BigIntegerField(null=True)),
+                (
+                    "pack",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.pack",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="records",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="records",
+                        to="academy.task",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Exposure",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("what", models.CharField(max_length=200)),
+                ("why", models.CharField(max_length=200)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="exposures",
+                        to="academy.task",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Decision",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("record", "Record"),
+                            ("run", "Run"),
+                            ("task", "Task"),
+                            ("criterion", "Criterion"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("part", models.CharField(blank=True, max_length=200)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("machine", "Machine"),
+                            ("judge", "Judge"),
+                            ("imported", "Imported"),
+                            ("person", "Person"),
+                            ("resolution", "Resolution"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("author", models.CharField(blank=True, max_length=200)),
+                ("author_version", models.CharField(blank=True, max_length=200)),
+                ("author_digest", models.CharField(blank=True, max_length=64)),
+                ("seat", models.BigIntegerField(blank=True, null=True)),
+                ("state", models.CharField(default="value", max_length=12)),
+                ("value", models.JSONField(null=True)),
+                ("reason", models.TextField(blank=True)),
+                ("confidence", models.FloatField(blank=True, null=True)),
+                ("suggestion_seen", models.BooleanField(default=False)),
+                ("counts", models.BooleanField(default=True)),
+                ("current", models.BooleanField(default=True)),
+                ("made_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="academy.criterion",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "supersedes",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="superseded_by",
+                        to="academy.decision",
+                    ),
+                ),
+                (
+                    "record",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="decisions",
+                        to="academy.instancerecord",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="decisions",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="decisions",
+                        to="academy.task",
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="criterion",
+            name="task",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="criteria",
+                to="academy.task",
+            ),
+        ),
+        migrations.CreateModel(
+            name="AnswerKey",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("revision", models.PositiveIntegerField()),
+                ("content", models.JSONField(null=True)),
+                ("salt", models.CharField(max_length=64)),
+                ("commitment", models.CharField(max_length=64)),
+                ("note", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="keys",
+                        to="academy.task",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="TaskAsset",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("ref", models.CharField(max_length=500)),
+                ("sha256", models.CharField(blank=True, max_length=64)),
+                ("media_type", models.CharField(blank=True, max_length=100)),
+                (
+                    "blob",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.blob",
+                    ),
+                ),
+                (
+                    "raster",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.blob",
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="assets",
+                        to="academy.task",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Work",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=40)),
+                ("key", models.CharField(max_length=200, unique=True)),
+                ("payload", models.JSONField(default=dict)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("ready", "Ready"),
+                            ("leased", "Leased"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("paused", "Paused"),
+                        ],
+                        default="ready",
+                        max_length=8,
+                    ),
+                ),
+                ("priority", models.SmallIntegerField(default=0)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("requested", models.PositiveIntegerField(default=1)),
+                (
+                    "due_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("lease_owner", models.CharField(blank=True, max_length=100)),
+                ("error", models.TextField(blank=True)),
+                ("error_id", models.CharField(blank=True, max_length=40)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="work",
+                        to="academy.run",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="EntrantAlias",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="academy.entrant",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('entrant', 'name'), name='one_alias_per_name')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("entrant", "name"), name="one_alias_per_name")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('entrant', 'Entrant'), ('reviewer', 'Reviewer'), ('adjudicator', 'Adjudicator'), ('curator', 'Curator'), ('auditor', 'Auditor')], max_length=12)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('organization', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='academy.organization')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("entrant", "Entrant"),
+                            ("reviewer", "Reviewer"),
+                            ("adjudicator", "Adjudicator"),
+                            ("curator", "Curator"),
+                            ("auditor", "Auditor"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="academy.organization",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'organization', 'role'), name='one_membership_per_role'), models.CheckConstraint(condition=models.Q(('role__in', ['entrant', 'reviewer', 'adjudicator', 'curator', 'auditor'])), name='known_role')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("user", "organization", "role"), name="one_membership_per_role"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "role__in",
+                                ["entrant", "reviewer", "adjudicator", "curator", "auditor"],
+                            )
+                        ),
+                        name="known_role",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Binding',
+            name="Binding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verification_run', models.CharField(max_length=200)),
-                ('hashes', models.JSONField(default=dict)),
-                ('content', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='bindings', to='academy.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("verification_run", models.CharField(max_length=200)),
+                ("hashes", models.JSONField(default=dict)),
+                ("content", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="bindings",
+                        to="academy.plan",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('plan', 'verification_run'), name='one_binding')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("plan", "verification_run"), name="one_binding")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Baseline',
+            name="Baseline",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('executed', 'Executed'), ('compared', 'Compared'), ('approved', 'Approved'), ('replaced', 'Replaced')], default='executed', max_length=10)),
-                ('record_digests', models.JSONField(default=dict)),
-                ('digest', models.CharField(max_length=64)),
-                ('comparison', models.JSONField(blank=True, default=dict)),
-                ('reason', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('approved_at', models.DateTimeField(blank=True, null=True)),
-                ('approver', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('replaces', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='replaced_by', to='academy.baseline')),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='baselines', to='academy.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("executed", "Executed"),
+                            ("compared", "Compared"),
+                            ("approved", "Approved"),
+                            ("replaced", "Replaced"),
+                        ],
+                        default="executed",
+                        max_length=10,
+                    ),
+                ),
+                ("record_digests", models.JSONField(default=dict)),
+                ("digest", models.CharField(max_length=64)),
+                ("comparison", models.JSONField(blank=True, default=dict)),
+                ("reason", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("approved_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "approver",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "replaces",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="replaced_by",
+                        to="academy.baseline",
+                    ),
+                ),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="baselines",
+                        to="academy.plan",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('state', 'approved'), _negated=True), models.Q(('approver__isnull', False), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='approval_is_signed')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "approved"), _negated=True),
+                            models.Q(
+                                ("approver__isnull", False), models.Q(("reason", ""), _negated=True)
+                            ),
+                            _connector="OR",
+                        ),
+                        name="approval_is_signed",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ReportedScore',
+            name="ReportedScore",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('metric', models.CharField(max_length=200)),
-                ('value', models.FloatField(null=True)),
-                ('correct', models.BooleanField(null=True)),
-                ('line', models.PositiveIntegerField(null=True)),
-                ('note', models.CharField(blank=True, max_length=300)),
-                ('record', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reported', to='academy.instancerecord')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("metric", models.CharField(max_length=200)),
+                ("value", models.FloatField(null=True)),
+                ("correct", models.BooleanField(null=True)),
+                ("line", models.PositiveIntegerField(null=True)),
+                ("note", models.CharField(blank=True, max_length=300)),
+                (
+                    "record",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="reported",
+                        to="academy.instancerecord",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('record', 'metric'), name='one_reported_score_per_metric')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("record", "metric"), name="one_reported_score_per_metric"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Finding',
+            name="Finding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(max_length=60)),
-                ('sentence', models.TextField()),
-                ('severity', models.CharField(max_length=10)),
-                ('steps', models.JSONField(default=list)),
-                ('evidence', models.JSONField(null=True)),
-                ('state', models.CharField(default='open', max_length=12)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('record', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='academy.instancerecord')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='academy.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("code", models.CharField(max_length=60)),
+                ("sentence", models.TextField()),
+                ("severity", models.CharField(max_length=10)),
+                ("steps", models.JSONField(default=list)),
+                ("evidence", models.JSONField(null=True)),
+                ("state", models.CharField(default="open", max_length=12)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "record",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="findings",
+                        to="academy.instancerecord",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="findings",
+                        to="academy.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'record', 'code', 'sentence'), name='one_finding', nulls_distinct=False)],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "record", "code", "sentence"),
+                        name="one_finding",
+                        nulls_distinct=False,
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Score',
+            name="Score",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('mode', models.CharField(max_length=10)),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('current', models.BooleanField(default=True)),
-                ('scorer', models.CharField(max_length=60)),
-                ('scorer_version', models.PositiveIntegerField()),
-                ('status', models.CharField(max_length=12)),
-                ('value', models.FloatField(null=True)),
-                ('credit', models.FloatField(null=True)),
-                ('passed', models.BooleanField(null=True)),
-                ('measures', models.JSONField(default=dict)),
-                ('note', models.CharField(blank=True, max_length=500)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('metric', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.metric')),
-                ('record', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='academy.instancerecord')),
-                ('scoring_pass', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='academy.scoringpass')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("mode", models.CharField(max_length=10)),
+                ("revision", models.PositiveIntegerField(default=1)),
+                ("current", models.BooleanField(default=True)),
+                ("scorer", models.CharField(max_length=60)),
+                ("scorer_version", models.PositiveIntegerField()),
+                ("status", models.CharField(max_length=12)),
+                ("value", models.FloatField(null=True)),
+                ("credit", models.FloatField(null=True)),
+                ("passed", models.BooleanField(null=True)),
+                ("measures", models.JSONField(default=dict)),
+                ("note", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "metric",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.metric",
+                    ),
+                ),
+                (
+                    "record",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="scores",
+                        to="academy.instancerecord",
+                    ),
+                ),
+                (
+                    "scoring_pass",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="scores",
+                        to="academy.scoringpass",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('record', 'metric', 'mode', 'scoring_pass', 'revision'), name='score_identity'), models.UniqueConstraint(condition=models.Q(('current', True)), fields=('record', 'metric', 'mode', 'scoring_pass'), name='one_current_score'), models.CheckConstraint(condition=models.Q(('status__in', ('scored', 'needs_human', 'unscorable'))), name='known_score_status'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'scored'), ('value__isnull', False)), models.Q(('credit', None), ('passed', None), ('value', None)), _connector='OR'), name='only_scored_has_numbers'), models.CheckConstraint(condition=models.Q(('credit', None), models.Q(('credit__gte', 0), ('credit__lte', 1)), _connector='OR'), name='credit_between_0_and_1'), models.CheckConstraint(condition=models.Q(('value', None), models.Q(('value__gt', -1e+308), ('value__lt', 1e+308)), _connector='OR'), name='score_is_finite')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("record", "metric", "mode", "scoring_pass", "revision"),
+                        name="score_identity",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("current", True)),
+                        fields=("record", "metric", "mode", "scoring_pass"),
+                        name="one_current_score",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("status__in", ("scored", "needs_human", "unscorable"))),
+                        name="known_score_status",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("status", "scored"), ("value__isnull", False)),
+                            models.Q(("credit", None), ("passed", None), ("value", None)),
+                            _connector="OR",
+                        ),
+                        name="only_scored_has_numbers",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("credit", None),
+                            models.Q(("credit__gte", 0), ("credit__lte", 1)),
+                            _connector="OR",
+                        ),
+                        name="credit_between_0_and_1",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("value", None),
+                            models.Q(("value__gt", -1e308), ("value__lt", 1e308)),
+                            _connector="OR",
+                        ),
+                        name="score_is_finite",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='RunVector',
+            name="RunVector",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('mode', models.CharField(max_length=10)),
-                ('values', models.BinaryField()),
-                ('states', models.BinaryField()),
-                ('metric', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.metric')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='vectors', to='academy.run')),
-                ('scoring_pass', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='academy.scoringpass')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("mode", models.CharField(max_length=10)),
+                ("values", models.BinaryField()),
+                ("states", models.BinaryField()),
+                (
+                    "metric",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.metric",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="vectors",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "scoring_pass",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="academy.scoringpass",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'metric', 'mode', 'scoring_pass'), name='one_vector')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "metric", "mode", "scoring_pass"), name="one_vector"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='RunResult',
+            name="RunResult",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('mode', models.CharField(max_length=10)),
-                ('slice', models.CharField(blank=True, max_length=200)),
-                ('origin', models.CharField(max_length=10)),
-                ('value', models.FloatField(null=True)),
-                ('low', models.FloatField(null=True)),
-                ('high', models.FloatField(null=True)),
-                ('method', models.CharField(blank=True, max_length=100)),
-                ('n', models.PositiveIntegerField(default=0)),
-                ('waiting', models.PositiveIntegerField(default=0)),
-                ('missing', models.PositiveIntegerField(default=0)),
-                ('unscorable', models.PositiveIntegerField(default=0)),
-                ('note', models.CharField(blank=True, max_length=500)),
-                ('details', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now=True)),
-                ('metric', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='academy.metric')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='results', to='academy.run')),
-                ('scoring_pass', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='results', to='academy.scoringpass')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("mode", models.CharField(max_length=10)),
+                ("slice", models.CharField(blank=True, max_length=200)),
+                ("origin", models.CharField(max_length=10)),
+                ("value", models.FloatField(null=True)),
+                ("low", models.FloatField(null=True)),
+                ("high", models.FloatField(null=True)),
+                ("method", models.CharField(blank=True, max_length=100)),
+                ("n", models.PositiveIntegerField(default=0)),
+                ("waiting", models.PositiveIntegerField(default=0)),
+                ("missing", models.PositiveIntegerField(default=0)),
+                ("unscorable", models.PositiveIntegerField(default=0)),
+                ("note", models.CharField(blank=True, max_length=500)),
+                ("details", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now=True)),
+                (
+                    "metric",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="academy.metric",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="results",
+                        to="academy.run",
+                    ),
+                ),
+                (
+                    "scoring_pass",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="results",
+                        to="academy.scoringpass",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'metric', 'mode', 'scoring_pass', 'slice', 'origin'), name='one_result', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('origin__in', ('reported', 'computed'))), name='known_origin')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "metric", "mode", "scoring_pass", "slice", "origin"),
+                        name="one_result",
+                        nulls_distinct=False,
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("origin__in", ("reported", "computed"))),
+                        name="known_origin",
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(condition=models.Q(('idempotency_key__isnull', False)), fields=('account', 'idempotency_key'), name='one_submission_per_key'),
+            model_name="submission",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("idempotency_key__isnull", False)),
+                fields=("account", "idempotency_key"),
+                name="one_submission_per_key",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='submissionfile',
-            constraint=models.UniqueConstraint(fields=('submission', 'path'), name='one_submission_file_per_path'),
+            model_name="submissionfile",
+            constraint=models.UniqueConstraint(
+                fields=("submission", "path"), name="one_submission_file_per_path"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pack',
-            constraint=models.UniqueConstraint(fields=('file', 'run', 'number'), name='one_pack_per_number', nulls_distinct=False),
+            model_name="pack",
+            constraint=models.UniqueConstraint(
+                fields=("file", "run", "number"), name="one_pack_per_number", nulls_distinct=False
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pack',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('file__isnull', True), ('run__isnull', False)), models.Q(('file__isnull', False), ('run__isnull', True)), _connector='OR'), name='pack_of_file_or_run'),
+            model_name="pack",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("file__isnull", True), ("run__isnull", False)),
+                    models.Q(("file__isnull", False), ("run__isnull", True)),
+                    _connector="OR",
+                ),
+                name="pack_of_file_or_run",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='suiteversion',
-            constraint=models.UniqueConstraint(fields=('suite', 'name'), name='one_version_per_name'),
+            model_name="suiteversion",
+            constraint=models.UniqueConstraint(
+                fields=("suite", "name"), name="one_version_per_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='suiteversion',
-            constraint=models.CheckConstraint(condition=models.Q(('mode__in', ('practice', 'ranked', 'collection'))), name='known_mode'),
+            model_name="suiteversion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("mode__in", ("practice", "ranked", "collection"))),
+                name="known_mode",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='suiteversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('published_at', None), ('state', 'draft')), models.Q(('published_at__isnull', False), ('state__in', ('published', 'retired'))), _connector='OR'), name='published_has_time'),
+            model_name="suiteversion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("published_at", None), ("state", "draft")),
+                    models.Q(
+                        ("published_at__isnull", False), ("state__in", ("published", "retired"))
+                    ),
+                    _connector="OR",
+                ),
+                name="published_has_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='suitefile',
-            constraint=models.UniqueConstraint(fields=('version', 'path'), name='one_file_per_path'),
+            model_name="suitefile",
+            constraint=models.UniqueConstraint(
+                fields=("version", "path"), name="one_file_per_path"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='scoringpass',
-            constraint=models.UniqueConstraint(fields=('version', 'number'), name='one_pass_per_number'),
+            model_name="scoringpass",
+            constraint=models.UniqueConstraint(
+                fields=("version", "number"), name="one_pass_per_number"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='scoringpass',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'published')), fields=('version',), name='one_published_pass'),
+            model_name="scoringpass",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "published")),
+                fields=("version",),
+                name="one_published_pass",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('version', 'entrant', 'kind', 'attempt'), name='one_run_per_attempt'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                fields=("version", "entrant", "kind", "attempt"), name="one_run_per_attempt"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('id__gte', 1), ('id__lt', 16777216)), name='run_fits_record_id'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("id__gte", 1), ("id__lt", 16777216)), name="run_fits_record_id"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('open', 'closed')), models.Q(('reason', ''), _negated=True), _connector='OR'), name='ended_run_has_reason'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("state__in", ("open", "closed")),
+                    models.Q(("reason", ""), _negated=True),
+                    _connector="OR",
+                ),
+                name="ended_run_has_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('verification__gte', 1), ('verification__lte', 4)), name='known_verification'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("verification__gte", 1), ("verification__lte", 4)),
+                name="known_verification",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plan',
-            constraint=models.UniqueConstraint(fields=('version', 'plan_hash'), name='one_plan_per_hash'),
+            model_name="plan",
+            constraint=models.UniqueConstraint(
+                fields=("version", "plan_hash"), name="one_plan_per_hash"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='metric',
-            constraint=models.UniqueConstraint(fields=('version', 'key'), name='one_metric_per_key'),
+            model_name="metric",
+            constraint=models.UniqueConstraint(
+                fields=("version", "key"), name="one_metric_per_key"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='metric',
-            constraint=models.CheckConstraint(condition=models.Q(('direction__in', ('up', 'down'))), name='known_direction'),
+            model_name="metric",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("direction__in", ("up", "down"))), name="known_direction"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='metric',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('pass', 'graded', 'error', 'rating', 'count'))), name='known_metric_kind'),
+            model_name="metric",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ("pass", "graded", "error", "rating", "count"))),
+                name="known_metric_kind",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='summary',
-            constraint=models.UniqueConstraint(fields=('run', 'scoring_pass'), name='one_summary'),
+            model_name="summary",
+            constraint=models.UniqueConstraint(fields=("run", "scoring_pass"), name="one_summary"),
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.UniqueConstraint(fields=('version', 'ordinal'), name='one_task_per_ordinal'),
+            model_name="task",
+            constraint=models.UniqueConstraint(
+                fields=("version", "ordinal"), name="one_task_per_ordinal"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.UniqueConstraint(fields=('version', 'external_id'), name='one_task_per_id'),
+            model_name="task",
+            constraint=models.UniqueConstraint(
+                fields=("version", "external_id"), name="one_task_per_id"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(('ordinal__gte', 0), ('ordinal__lt', 16777216)), name='ordinal_fits_record_id'),
+            model_name="task",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("ordinal__gte", 0), ("ordinal__lt", 16777216)),
+                name="ordinal_fits_record_id",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedexecution',
-            constraint=models.UniqueConstraint(fields=('plan', 'task', 'model', 'scenario', 'replicate'), name='one_planned_execution'),
+            model_name="plannedexecution",
+            constraint=models.UniqueConstraint(
+                fields=("plan", "task", "model", "scenario", "replicate"),
+                name="one_planned_execution",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedexecution',
-            constraint=models.UniqueConstraint(fields=('plan', 'position'), name='one_planned_position'),
+            model_name="plannedexecution",
+            constraint=models.UniqueConstraint(
+                fields=("plan", "position"), name="one_planned_position"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='instancerecord',
-            constraint=models.CheckConstraint(condition=models.Q(('replicate__gte', 1), ('replicate__lt', 1024), ('variant__lt', 32)), name='record_parts_fit'),
+            model_name="instancerecord",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("replicate__gte", 1), ("replicate__lt", 1024), ("variant__lt", 32)
+                ),
+                name="record_parts_fit",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='instancerecord',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ('answered', 'missing', 'error', 'refused', 'over_budget'))), name='known_record_status'),
+            model_name="instancerecord",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("status__in", ("answered", "missing", "error", "refused", "over_budget"))
+                ),
+                name="known_record_status",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='instancerecord',
-            constraint=models.CheckConstraint(condition=models.Q(('id__gte', django.db.models.expressions.CombinedExpression(models.F('run'), '*', models.Value(549755813888))), ('id__lt', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('run'), '+', models.Value(1)), '*', models.Value(549755813888)))), name='record_id_names_run'),
+            model_name="instancerecord",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "id__gte",
+                        django.db.models.expressions.CombinedExpression(
+                            models.F("run"), "*", models.Value(549755813888)
+                        ),
+                    ),
+                    (
+                        "id__lt",
+                        django.db.models.expressions.CombinedExpression(
+                            django.db.models.expressions.CombinedExpression(
+                                models.F("run"), "+", models.Value(1)
+                            ),
+                            "*",
+                            models.Value(549755813888),
+                        ),
+                    ),
+                ),
+                name="record_id_names_run",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='instancerecord',
-            constraint=models.CheckConstraint(condition=models.Q(('variant', django.db.models.functions.math.Mod(models.F('id'), 32))), name='record_id_names_variant'),
+            model_name="instancerecord",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("variant", django.db.models.functions.math.Mod(models.F("id"), 32))
+                ),
+                name="record_id_names_variant",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'record'), ('record__isnull', False), ('run', None), ('task', None)), models.Q(('kind', 'run'), ('record', None), ('run__isnull', False), ('task', None)), models.Q(('kind', 'task'), ('record', None), ('run', None), ('task__isnull', False)), models.Q(('criterion__isnull', False), ('kind', 'criterion'), ('record', None), ('run', None), ('task', None)), _connector='OR'), name='decision_names_its_subject'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("kind", "record"), ("record__isnull", False), ("run", None), ("task", None)
+                    ),
+                    models.Q(
+                        ("kind", "run"), ("record", None), ("run__isnull", False), ("task", None)
+                    ),
+                    models.Q(
+                        ("kind", "task"), ("record", None), ("run", None), ("task__isnull", False)
+                    ),
+                    models.Q(
+                        ("criterion__isnull", False),
+                        ("kind", "criterion"),
+                        ("record", None),
+                        ("run", None),
+                        ("task", None),
+                    ),
+                    _connector="OR",
+                ),
+                name="decision_names_its_subject",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('value', 'na', 'cannot_tell', 'defective', 'call_error', 'withdrawn'))), name='known_decision_state'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        ("value", "na", "cannot_tell", "defective", "call_error", "withdrawn"),
+                    )
+                ),
+                name="known_decision_state",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'value'), ('value__isnull', False)), models.Q(('state', 'value'), _negated=True), _connector='OR'), name='decision_has_value'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "value"), ("value__isnull", False)),
+                    models.Q(("state", "value"), _negated=True),
+                    _connector="OR",
+                ),
+                name="decision_has_value",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('person__isnull', False), ('source__in', ('person', 'resolution'))), ('source__in', ('machine', 'judge', 'imported')), _connector='OR'), name='people_decide_by_name'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("person__isnull", False), ("source__in", ("person", "resolution"))),
+                    ("source__in", ("machine", "judge", "imported")),
+                    _connector="OR",
+                ),
+                name="people_decide_by_name",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(condition=models.Q(('current', True), ('kind', 'record'), ('source', 'resolution')), fields=('record', 'criterion', 'part'), name='one_resolution_per_record_criterion'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("current", True), ("kind", "record"), ("source", "resolution")),
+                fields=("record", "criterion", "part"),
+                name="one_resolution_per_record_criterion",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(condition=models.Q(('current', True), ('kind', 'record'), ('source__in', ('machine', 'judge', 'imported'))), fields=('record', 'criterion', 'part', 'source', 'author', 'author_version', 'author_digest'), name='one_current_verdict_per_judge'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("current", True),
+                    ("kind", "record"),
+                    ("source__in", ("machine", "judge", "imported")),
+                ),
+                fields=(
+                    "record",
+                    "criterion",
+                    "part",
+                    "source",
+                    "author",
+                    "author_version",
+                    "author_digest",
+                ),
+                name="one_current_verdict_per_judge",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.UniqueConstraint(fields=('task', 'key'), name='one_criterion_per_key'),
+            model_name="criterion",
+            constraint=models.UniqueConstraint(
+                fields=("task", "key"), name="one_criterion_per_key"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.CheckConstraint(condition=models.Q(('decided_by__in', ('machine', 'judge', 'person'))), name='known_decider'),
+            model_name="criterion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("decided_by__in", ("machine", "judge", "person"))),
+                name="known_decider",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='answerkey',
-            constraint=models.UniqueConstraint(fields=('task', 'revision'), name='one_key_per_revision'),
+            model_name="answerkey",
+            constraint=models.UniqueConstraint(
+                fields=("task", "revision"), name="one_key_per_revision"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='taskasset',
-            constraint=models.UniqueConstraint(fields=('task', 'ref'), name='one_asset_per_ref'),
+            model_name="taskasset",
+            constraint=models.UniqueConstraint(fields=("task", "ref"), name="one_asset_per_ref"),
         ),
         migrations.AddIndex(
-            model_name='work',
-            index=models.Index(condition=models.Q(('state__in', ('ready', 'leased'))), fields=['priority', 'id'], name='work_due'),
+            model_name="work",
+            index=models.Index(
+                condition=models.Q(("state__in", ("ready", "leased"))),
+                fields=["priority", "id"],
+                name="work_due",
+            ),
         ),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from academy.models.audit import AuditEvent, Exposure
 from academy.models.decisions import Decision
+from academy.models.limits import SubmissionLimit
 from academy.models.people import ApiToken, Membership, Organization
 from academy.models.plans import Baseline, Binding, Plan, PlannedExecution
 from academy.models.runs import (
@@ -62,6 +63,7 @@ __all__ = [
     "ScoringPass",
     "Submission",
     "SubmissionFile",
+    "SubmissionLimit",
     "Suite",
     "SuiteFile",
     "SuiteVersion",

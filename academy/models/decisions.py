@@ -8,7 +8,11 @@ from django.db.models import Q
 
 
 class Decision(models.Model):
-    """One verdict on one criterion of one subject, by one author; nothing overwrites it."""
+    """One verdict on one criterion of one subject, by one author; nothing overwrites it.
+
+    `probability` is the chance with which the subject came to a person: below 1 for one drawn by
+    lot, 1 for one chosen by appeal or flag, empty where no sampling led to it.
+    """
 
     class Kind(models.TextChoices):
         RECORD = "record", "Record"
@@ -59,6 +63,7 @@ class Decision(models.Model):
     confidence = models.FloatField(null=True, blank=True)
     suggestion_seen = models.BooleanField(default=False)
     counts = models.BooleanField(default=True)
+    probability = models.FloatField(null=True, blank=True)
     supersedes = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="superseded_by"
     )
@@ -84,6 +89,10 @@ class Decision(models.Model):
             models.CheckConstraint(
                 condition=Q(state="value", value__isnull=False) | ~Q(state="value"),
                 name="decision_has_value",
+            ),
+            models.CheckConstraint(
+                condition=Q(probability=None) | Q(probability__gt=0, probability__lte=1),
+                name="decision_probability_is_a_chance",
             ),
             models.CheckConstraint(
                 condition=Q(source__in=("person", "resolution"), person__isnull=False)

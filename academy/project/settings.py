@@ -96,7 +96,7 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": env.db_url_config(env.str("DATABASE_URL", default=ADDRESSES.database_url))}
+DATABASES = {"default": env.db_url_config(env.str("DATABASE_URL", default="") or ADDRESSES.database_url)}
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "min_size": 1,
@@ -104,7 +104,7 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "timeout": 20,
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-REDIS_URL = env.str("REDIS_URL", default=ADDRESSES.redis_url)
+REDIS_URL = env.str("REDIS_URL", default="") or ADDRESSES.redis_url
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",

@@ -12,5 +12,6 @@ urlpatterns = [
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("review/", include("adjudication.urls")),
     path("boards/", include("leaderboard.urls")),
+    path("", include("leaderboard.site_urls")),
     path("", include("academy.urls")),
 ]

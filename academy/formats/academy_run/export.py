@@ -12,6 +12,7 @@ from academy.formats.academy_run.checking import check
 from academy.formats.reading import read_json
 
 NAME = "run.jsonl"
+MARK = "academy_run"
 
 
 def export_run(
@@ -41,7 +42,8 @@ def header_of(suite: SuiteSpec, run: RunSpec, replicates: int) -> Mapping[str, A
     """The header as it came, or one made from what is known of the run."""
     header = run.extra.get("header")
     if isinstance(header, Mapping):
-        return header
+        # The form is recognised by the beginning of the file, whatever order a header was kept in.
+        return {MARK: header.get(MARK), **header}
     slug, version = run.suite.slug or suite.slug, run.suite.version or suite.version
     made: dict[str, JSON] = {
         "academy_run": "1.0",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from academy.formats.base import Format
+from academy.formats.doc_bridge.adding import add_companions, plans
 from academy.formats.doc_bridge.aggregation import aggregate
 from academy.formats.doc_bridge.boards import (
     board_policies,
@@ -10,7 +11,7 @@ from academy.formats.doc_bridge.boards import (
     gate_answers,
     rater_view,
 )
-from academy.formats.doc_bridge.export import export_run, export_suite
+from academy.formats.doc_bridge.export import export_run, export_runs, export_suite
 from academy.formats.doc_bridge.findings import findings
 from academy.formats.doc_bridge.parse import claims, claims_run, parse_suite
 from academy.formats.doc_bridge.planning import plan
@@ -39,4 +40,7 @@ FORMAT = Format(
     gate_answers=gate_answers,
     compatibility=compatibility,
     report=report,
+    export_runs=export_runs,
+    add_companions=add_companions,
+    plans=plans,
 )

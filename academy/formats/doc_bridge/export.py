@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from academy.bundle import RecordSpec, RunSpec, SuiteSpec
+from academy.formats.base import StoredRun
 from academy.formats.doc_bridge.hashing import sealed
 from academy.formats.doc_bridge.observations import LEDGER
 from academy.formats.doc_bridge.tasks import native_suite
@@ -35,6 +36,12 @@ def export_run(_suite: SuiteSpec, run: RunSpec, records: Iterable[RecordSpec]) -
     A file that also holds other runs gives a ledger of this run alone, with a hash of its own.
     """
     return write_ledgers([run], records)
+
+
+def export_runs(parts: Sequence[StoredRun]) -> dict[str, bytes]:
+    """The files of whole uploads, each with all observations that were in it."""
+    records = (record for part in parts for record in part.records)
+    return write_ledgers([part.run for part in parts], records)
 
 
 def write_ledgers(runs: Sequence[RunSpec], records: Iterable[RecordSpec]) -> dict[str, bytes]:

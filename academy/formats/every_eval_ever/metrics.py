@@ -58,7 +58,7 @@ def slug_of(text: str) -> str:
     """Lower-case words joined by hyphens; a digest is added where letters would be lost."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9_]+", "-", plain).strip("-_")
-    told = re.fullmatch(r"[A-Za-z0-9 _\-./:()\[\],'&–—|]*", text) is not None  # noqa: RUF001
+    told = re.fullmatch(r"[A-Za-z0-9 _\-./:()\[\],'&–—|]*", text) is not None
     if told and slug and len(slug) <= SLUG_LENGTH:
         return slug
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

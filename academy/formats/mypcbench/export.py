@@ -8,15 +8,21 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from academy.bundle import RecordSpec, RunSpec, SuiteSpec
+from academy.errors import AcademyError
 from academy.formats.mypcbench.attempts import write_member
 from academy.formats.mypcbench.documents import document_of
 
 
 def export_suite(suite: SuiteSpec, _blobs: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Every task file of a suite, equal as JSON values, with the file's order of tasks and keys."""
+    """Every task file of a suite, equal as JSON values, with the file's order of tasks and keys.
+
+    Raises AcademyError without the answer keys, since a task file holds the notes for graders.
+    """
     tasks = {task.external_id: task for task in suite.tasks}
     extra: Mapping[str, Any] = suite.extra
     files: dict[str, bytes] = {}
+    if suite.sealed and all(task.key is None for task in suite.tasks):
+        raise AcademyError(f"The tasks of {suite.slug} can only be written with their keys.")
     for entry in extra["files"]:
         path = entry["path"]
         left = extra["left"].get(path, {})

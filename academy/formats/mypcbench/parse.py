@@ -91,11 +91,12 @@ def parse_suite(files: Files) -> SuiteUpload:
     problems = Problems()
     layout, unknown = lay_out(files)
     reasons = dict(layout.reasons)
+    broken: dict[PurePosixPath, FormatError] = {}
     groups = layout.groups
     if unknown:
-        groups = groups + stand_alone(_tasks_by_content(files, unknown, reasons))
+        groups = groups + stand_alone(_tasks_by_content(files, unknown, reasons, broken))
     if not groups:
-        _refuse_all(reasons, problems)
+        _refuse_all(reasons, broken, problems)
     suites = []
     imported: dict[str, str] = {}
     for group in groups:
@@ -131,7 +132,10 @@ def _report(
 
 
 def _tasks_by_content(
-    files: Files, paths: Iterable[PurePosixPath], reasons: dict[PurePosixPath, str]
+    files: Files,
+    paths: Iterable[PurePosixPath],
+    reasons: dict[PurePosixPath, str],
+    broken: dict[PurePosixPath, FormatError],
 ) -> list[PurePosixPath]:
     found = []
     for path in paths:
@@ -139,6 +143,7 @@ def _tasks_by_content(
             value = read_json(files[path], path=str(path))
         except FormatError as error:
             reasons[path] = f"not a task file: {error.problems[0].message}"
+            broken[path] = error
             continue
         if looks_like_tasks(value):
             found.append(path)
@@ -147,10 +152,17 @@ def _tasks_by_content(
     return found
 
 
-def _refuse_all(reasons: Mapping[PurePosixPath, str], problems: Problems) -> None:
+def _refuse_all(
+    reasons: Mapping[PurePosixPath, str],
+    broken: Mapping[PurePosixPath, FormatError],
+    problems: Problems,
+) -> None:
     """Where no file holds tasks, that is an error, told with the reason of each JSON file."""
     told = [path for path in sorted(reasons) if path.suffix == ".json"]
     for path in told:
+        if path in broken:
+            problems.extend(broken[path])
+            continue
         problems.error(str(path), "no-tasks", f"The file gives no suite: {reasons[path]}.")
     if not told:
         problems.error("", "no-tasks", "These files hold no task file of this format.")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from academy.formats.base import Format
 from academy.formats.opentakeoff.aggregation import aggregate
+from academy.formats.opentakeoff.agreement import key_agreement
 from academy.formats.opentakeoff.certificates import certificate
 from academy.formats.opentakeoff.compatibility import compatibility
 from academy.formats.opentakeoff.export import export_run, export_suite
 from academy.formats.opentakeoff.findings import findings
 from academy.formats.opentakeoff.gates import gate_answers
+from academy.formats.opentakeoff.keys import read_keys
 from academy.formats.opentakeoff.layout import claims, claims_run
 from academy.formats.opentakeoff.parse import parse_suite
 from academy.formats.opentakeoff.policies import board_policies
@@ -34,6 +36,8 @@ FORMAT = Format(
     run_findings=run_findings,
     board_policies=board_policies,
     gate_answers=gate_answers,
+    read_keys=read_keys,
+    key_agreement=key_agreement,
     compatibility=compatibility,
     certificate=certificate,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 
 from academy.bundle import JSON
@@ -115,6 +115,14 @@ def ceiling_of(spreads: Iterable[JSON]) -> Ceiling | None:
         alpha=krippendorff_alpha(units),
         icc=icc_agreement(units),
     )
+
+
+def key_agreement(keys: Sequence[JSON]) -> Mapping[str, JSON]:
+    """The agreement over some keys as named figures; empty where nobody measured twice."""
+    ceiling = ceiling_of(spreads_of(keys))
+    if ceiling is None:
+        return {}
+    return {**asdict(ceiling), "names": list(ceiling.names)}
 
 
 def spreads_of(keys: Iterable[JSON]) -> list[JSON]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from academy.bundle import JSON, FileReport, FileStatus, SuiteSpec, TaskSpec
-from academy.errors import FormatError, Problem, Problems
+from academy.bundle import JSON, FileReport, FileStatus, KeyUpload, SuiteSpec, TaskSpec
+from academy.errors import FormatError, Problems
 from academy.formats.opentakeoff.checking import check_schema, check_values
 from academy.formats.opentakeoff.manifests import mapping, numeric
 from academy.formats.reading import Files, line_of, read_json
@@ -17,15 +17,6 @@ from academy.scorers.ecmascript import plain_median
 SUFFIX = ".groundtruth.json"
 ORIGIN = "origin"
 REPLACED = "replaced"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyUpload:
-    """Keys by task id as a suite stores them, one report per file, and what was noticed."""
-
-    keys: Mapping[str, JSON]
-    files: tuple[FileReport, ...]
-    notices: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +150,10 @@ def read_keys(files: Files) -> KeyUpload:
         if str(path) not in known
     ]
     ordered = sorted([*reports, *rest], key=lambda report: report.path)
-    return KeyUpload(keys=keys, files=tuple(ordered), notices=tuple(problems.notices))
+    sources = {task_id: str(mapping(mapping(key)[ORIGIN])["path"]) for task_id, key in keys.items()}
+    return KeyUpload(
+        keys=keys, files=tuple(ordered), notices=tuple(problems.notices), sources=sources
+    )
 
 
 def collect_keys(files: Files, problems: Problems) -> tuple[dict[str, JSON], list[FileReport]]:

@@ -10,14 +10,23 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from academy.project.embedded import servers
 from academy.project.embedded.places import Addresses, EmbeddedError
 
 
+@dataclass(frozen=True, slots=True)
+class Throwaway:
+    """A pair of servers, and the folder that is removed with them."""
+
+    folder: Path
+    addresses: Addresses
+
+
 @contextmanager
-def throwaway() -> Iterator[Addresses]:
+def throwaway() -> Iterator[Throwaway]:
     """Servers that end with the block, or with this process however it ends.
 
     Another process looks after them. It notices by the end of its input that we are gone, even
@@ -37,21 +46,21 @@ def throwaway() -> Iterator[Addresses]:
         if not told:
             raise EmbeddedError("The servers for the tests did not start; see above.")
         try:
-            yield Addresses(**json.loads(told))
+            folder = Path(json.loads(told))
+            yield Throwaway(folder, servers.addresses_for(folder))
         finally:
             keeper.stdin.close()
             keeper.wait()
 
 
 def keep_throwaway() -> None:
-    """Start a pair, tell its addresses, and remove it when the input ends."""
+    """Start a pair, tell its folder, and remove it when the input ends."""
     for what in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(what, signal.SIG_IGN)
     folder = Path(tempfile.mkdtemp(prefix="academy-test-"))
     try:
-        found = servers.ensure(folder, durable=False)
-        told = {"database_url": found.database_url, "redis_url": found.redis_url}
-        sys.stdout.write(json.dumps(told) + "\n")
+        servers.ensure(folder, durable=False)
+        sys.stdout.write(json.dumps(str(folder)) + "\n")
         sys.stdout.flush()
         sys.stdin.read()
     finally:

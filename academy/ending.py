@@ -1,0 +1,40 @@
+"""Runs that end otherwise than by being scored: failed through us, or withdrawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from academy import auditing, tasks, work
+from academy.errors import AcademyError
+from academy.models import Run, RunEvent
+
+
+def fail_run(run: Run, *, reason: str, by: Any = None) -> Run:
+    """End a run that failed through us: it ranks no more, and costs its entrant no attempt."""
+    return _end(run, Run.State.FAILED, reason, by)
+
+
+def withdraw_run(run: Run, *, reason: str, by: Any = None) -> Run:
+    """Take a run off the boards. It stays as a tombstone, and counts as an attempt."""
+    return _end(run, Run.State.WITHDRAWN, reason, by)
+
+
+@transaction.atomic
+def _end(run: Run, state: Run.State, reason: str, by: Any) -> Run:
+    if not reason.strip():
+        raise AcademyError("A run ends with a reason.")
+    locked: Run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
+    if locked.state == state:
+        return locked
+    if locked.state not in (Run.State.OPEN, Run.State.CLOSED):
+        raise AcademyError(f"Run {run.pk} is {locked.state} already.")
+    locked.state, locked.reason = state, reason[:500]
+    locked.save(update_fields=["state", "reason"])
+    actor = by if getattr(by, "is_authenticated", False) else None
+    RunEvent.objects.create(run=locked, state=str(state), reason=reason[:500], actor=actor)
+    auditing.note(f"run.{state}", f"run:{run.pk}", by=by, reason=reason)
+    work.version_changed(locked.version_id)
+    tasks.nudge()
+    return locked

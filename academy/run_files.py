@@ -1,0 +1,209 @@
+"""What a person may download of a run: its own form, its scores in other forms, rows of scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+
+from academy import exporting, foreign, pages, registry
+from academy.models import (
+    Criterion,
+    Decision,
+    InstanceRecord,
+    Run,
+    Score,
+    ScoringPass,
+    SuiteVersion,
+)
+from academy.querysets import has_role
+
+# Larger runs are exported by command, which does not keep a page waiting.
+MOST_RECORDS = 20_000
+COLUMNS = (
+    "run", "entrant", "version", "record", "task", "replicate", "variant", "record_status",
+    "metric", "mode", "status", "value", "credit", "passed", "scorer", "scorer_version", "note",
+    "steps", "wall_ms", "tokens_in", "tokens_out", "cost_usd",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One link of the downloads of a run."""
+
+    label: str
+    url: str
+    hint: str = ""
+
+
+def is_closed(run: Run, user: Any) -> bool:
+    """Whether single records of a run are closed to this person: its version is sealed."""
+    version = run.version
+    opened = not version.sealed or version.state == SuiteVersion.State.RETIRED
+    return not opened and not has_role(user, "curator")
+
+
+def is_large(run: Run) -> bool:
+    """Whether a run has more records than a page exports."""
+    return bool(InstanceRecord.objects.of_run(run.pk).count() > MOST_RECORDS)
+
+
+def shown_records(run: Run, user: Any) -> set[int]:
+    """The ids of the records of a run that this person may see one by one."""
+    records = InstanceRecord.objects.visible_to(user).of_run(run.pk)
+    return set(records.values_list("pk", flat=True))
+
+
+def veiled_records(run: Run, user: Any) -> set[int]:
+    """The records of a run whose verdicts are sealed from this person: `pages.hides_verdicts`,
+    asked of all records at once."""
+    if has_role(user, "curator", "auditor"):
+        return set()
+    criteria = Criterion.objects.filter(task=OuterRef("task"))
+    judged = set(
+        InstanceRecord.objects.of_run(run.pk).filter(Exists(criteria)).values_list("pk", flat=True)
+    )
+    first, last = run.pk << 39, (run.pk + 1) << 39
+    span = {"record_id__gte": first, "record_id__lt": last}
+    waiting = Score.objects.filter(
+        **span,
+        current=True,
+        mode="strict",
+        status="needs_human",
+        scoring_pass__state=ScoringPass.State.PUBLISHED,
+    )
+    veiled = judged & set(waiting.values_list("record_id", flat=True))
+    if has_role(user, "reviewer", "adjudicator"):
+        decisions = Decision.objects.filter(**span)
+        own = decisions.filter(person=user)
+        settled = decisions.filter(source__in=("person", "resolution"))
+        seen = {*own.values_list("record_id", flat=True)}
+        veiled |= judged - seen - {*settled.values_list("record_id", flat=True)}
+    return veiled
+
+
+def may_have_own_form(run: Run, user: Any) -> bool:
+    """Whether the run as it came is open: all of its records, with the verdicts they came with."""
+    if is_closed(run, user) or veiled_records(run, user):
+        return False
+    own = registry.format_of(run.form)
+    records = InstanceRecord.objects.of_run(run.pk).count()
+    return own.export_run is not None and records == len(shown_records(run, user))
+
+
+def may_have_scores(run: Run, user: Any) -> bool:
+    """Whether the scores of a run are open one by one, and there are some."""
+    chosen = run.version.passes.filter(state=ScoringPass.State.PUBLISHED).first()
+    is_scored = chosen is not None and run.summaries.filter(scoring_pass=chosen).exists()
+    return is_scored and not is_closed(run, user) and not pages.hides_numbers(run.version, user)
+
+
+def links(run: Run, user: Any) -> list[Download]:
+    """The downloads that a run's page offers this person."""
+    if is_large(run):
+        return []
+    listed = []
+    if may_have_own_form(run, user):
+        label = registry.format_of(run.form).label
+        url = reverse("academy:run-own", args=[run.pk])
+        listed.append(Download(f"As it came ({label})", url, "zip"))
+    if may_have_scores(run, user):
+        for key, fmt in registry.score_forms().items():
+            url = reverse("academy:run-as", args=[run.pk, key])
+            listed.append(Download(f"As {fmt.label}", url, "zip, strict scores"))
+        listed.append(Download("Scores", reverse("academy:run-csv", args=[run.pk]), "CSV"))
+        listed.append(Download("Scores", reverse("academy:run-json", args=[run.pk]), "JSON"))
+    return listed
+
+
+def score_rows(run: Run, user: Any) -> Iterator[dict[str, Any]]:
+    """A row for each record, metric and mode, with the facts that the record carries.
+
+    Records that this person may not see are left out, and so are sealed verdicts.
+    """
+    chosen = exporting.published_pass(run)
+    veiled = veiled_records(run, user)
+    records = (
+        InstanceRecord.objects.visible_to(user)
+        .of_run(run.pk)
+        .select_related("task", "run")
+        .order_by("pk")
+    )
+    batch: list[InstanceRecord] = []
+    for record in records.iterator(500):
+        batch.append(record)
+        if len(batch) >= 500:
+            yield from batch_rows(run, chosen, batch, veiled)
+            batch.clear()
+    yield from batch_rows(run, chosen, batch, veiled)
+
+
+def batch_rows(
+    run: Run, chosen: ScoringPass, records: list[InstanceRecord], veiled: set[int]
+) -> Iterator[dict[str, Any]]:
+    """The rows of some records."""
+    scores: dict[int, list[Score]] = {}
+    rows = Score.objects.filter(
+        record_id__in=[record.pk for record in records], scoring_pass=chosen, current=True
+    )
+    for row in rows.select_related("metric").order_by("record_id", "metric__ordinal", "mode", "pk"):
+        scores.setdefault(row.record_id, []).append(row)
+    for record in records:
+        facts = pages.retained_facts(pages.view_of(record))
+        for score in scores.get(record.pk, []):
+            is_veiled = record.pk in veiled
+            if not (is_veiled and pages.is_judged(score)):
+                yield {**row_of(run, record, score, is_veiled=is_veiled), "facts": facts}
+
+
+def row_of(run: Run, record: InstanceRecord, score: Score, *, is_veiled: bool) -> dict[str, Any]:
+    """One score with what it is of."""
+    return {
+        "run": run.pk,
+        "entrant": run.entrant.slug,
+        "version": str(run.version),
+        "record": record.pk,
+        "task": record.task.external_id,
+        "replicate": record.replicate,
+        "variant": record.variant,
+        "record_status": record.status,
+        "metric": score.metric.key,
+        "mode": score.mode,
+        "status": score.status,
+        "value": score.value,
+        "credit": score.credit,
+        "passed": score.passed,
+        "scorer": score.scorer,
+        "scorer_version": score.scorer_version,
+        "note": "" if is_veiled else score.note,
+        "steps": record.steps,
+        "wall_ms": record.wall_ms,
+        "tokens_in": record.tokens_in,
+        "tokens_out": record.tokens_out,
+        "cost_usd": None if record.cost_micros is None else record.cost_micros / 1e6,
+    }
+
+
+def as_csv(rows: Sequence[dict[str, Any]], *, neutral: bool = True) -> str:
+    """Rows as CSV, a column for each fact; text that a spreadsheet would run is neutralised."""
+    names = list(dict.fromkeys(name for row in rows for name in row["facts"]))
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([*COLUMNS, *(f"fact {name}" for name in names)])
+    for row in rows:
+        cells = [*(row[name] for name in COLUMNS), *(row["facts"].get(name) for name in names)]
+        writer.writerow([foreign.cell(cell) if neutral else cell for cell in cells])
+    return text.getvalue()
+
+
+def as_json(run: Run, rows: Sequence[dict[str, Any]]) -> str:
+    """Rows as one JSON document, unchanged."""
+    chosen = exporting.published_pass(run)
+    told = {**exporting.details_of(run, chosen), "rows": rows}
+    return json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
