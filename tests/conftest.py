@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -35,11 +34,10 @@ def start_servers() -> None:
         )
     stack = ExitStack()
     atexit.register(stack.close)
-    addresses = stack.enter_context(throwaway())
-    data = stack.enter_context(tempfile.TemporaryDirectory(prefix="academy-data-"))
-    os.environ["DATABASE_URL"] = addresses.database_url
-    os.environ[FIRST_VARIABLE] = addresses.redis_url
-    os.environ["ACADEMY_TEST_DATA"] = data
+    started = stack.enter_context(throwaway())
+    os.environ["DATABASE_URL"] = started.addresses.database_url
+    os.environ[FIRST_VARIABLE] = started.addresses.redis_url
+    os.environ["ACADEMY_TEST_DATA"] = str(started.folder)
 
 
 def choose_own() -> None:

@@ -21,8 +21,9 @@ def main() -> None:
     # WhiteNoise warns of every start without it, even where it serves from the sources.
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
     call_command("migrate", verbosity=0, stdout=sys.stderr)
-    call_command("load_examples", stdout=sys.stderr)
-    call_command("example_logins")
+    if not settings.PRODUCTION:
+        call_command("load_examples", stdout=sys.stderr)
+        call_command("example_logins")
 
 
 if __name__ == "__main__":

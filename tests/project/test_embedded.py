@@ -238,7 +238,7 @@ def test_a_killed_user_does_not_count(data: Path) -> None:
 def test_a_throwaway_pair_goes_with_its_user_even_when_that_is_killed(tmp_path: Path) -> None:
     code = (
         "from academy.project.embedded.throwaway import throwaway\n"
-        "with throwaway() as found: print(found.database_url, flush=True); input()"
+        "with throwaway() as found: print(found.addresses.database_url, flush=True); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code],

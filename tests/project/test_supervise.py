@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,7 +32,7 @@ class Run:
 
     def __init__(self, data: Path, port: int | str) -> None:
         self.data, self.port = data, int(port) if str(port).isdecimal() else 0
-        self.screen = data.parent / "screen"
+        self.screen = data.parent / f"screen-{port}-{time.monotonic_ns()}"
         environment = {
             name: value
             for name, value in os.environ.items()
@@ -77,6 +78,14 @@ class Run:
         return self.process.wait(30)
 
 
+@pytest.fixture(autouse=True)
+def own_servers_only() -> None:
+    """Never load examples into a database that a developer named in .env."""
+    file = servers.BASE_DIR / ".env"
+    if file.exists() and re.search(r"^\s*(DATABASE|REDIS)_URL", file.read_text(), re.MULTILINE):
+        pytest.skip("servers: .env names servers of your own")
+
+
 Start = Callable[[Path, int | str], Run]
 
 
@@ -86,42 +95,35 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("supervised") / "data"
 
 
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts supervisors; none of them is left when the test ends."""
-    started: list[Run] = []
-
-    def begin(data: Path, port: int | str) -> Run:
-        started.append(Run(data, port))
-        return started[-1]
-
-    yield begin
-    for run in started:
+@pytest.fixture(scope="module")
+def started() -> Iterator[list[Run]]:
+    """Every supervisor of this file; none of them is left at its end."""
+    runs: list[Run] = []
+    yield runs
+    for run in runs:
         if run.process.poll() is None:
             run.end(signal.SIGTERM)
         servers.stop(run.data)
 
 
 @pytest.fixture
-def run(data: Path, start: Start) -> Run:
-    """A supervisor that serves."""
+def start(started: list[Run]) -> Start:
+    """Starts supervisors."""
+
+    def begin(data: Path, port: int | str) -> Run:
+        started.append(Run(data, port))
+        return started[-1]
+
+    return begin
+
+
+@pytest.fixture
+def run(data: Path, started: list[Run], start: Start) -> Run:
+    """A supervisor that serves: the one that an earlier test left, else a new one."""
+    for earlier in started:
+        if earlier.data == data and earlier.process.poll() is None:
+            return earlier
     return start(data, free_port()).until_ready()
-
-
-def test_ctrl_c_stops_everything_and_the_next_start_keeps_the_data(
-    data: Path, run: Run, start: Start
-) -> None:
-    assert run.answers()
-    with psycopg.connect(servers.addresses_for(data).database_url) as connection:
-        connection.execute("create table kept as select 1 as value")
-    assert run.end(signal.SIGINT, group=True) == 0
-    assert processes_of(data) == []
-    again = start(data, run.port).until_ready()
-    with psycopg.connect(servers.addresses_for(data).database_url) as connection:
-        assert connection.execute("select value from kept").fetchall() == [(1,)]
-        connection.execute("drop table kept")
-    assert again.end(signal.SIGTERM) == 0
-    assert processes_of(data) == []
 
 
 def test_a_second_supervisor_on_the_same_data_is_refused(
@@ -158,8 +160,23 @@ def test_a_killed_supervisor_takes_its_children_along_and_the_next_one_adopts_th
     again = start(data, run.port).until_ready()
     assert Process(Places.of(data), "postgres").main_pid() == postgres
     assert wait_for(lambda: not any(is_alive(pid) for pid in children))
-    assert again.end(signal.SIGINT, group=True) == 0
-    assert wait_for(lambda: processes_of(data) == [])
+    assert again.answers()
+
+
+def test_ctrl_c_stops_everything_and_the_next_start_keeps_the_data(
+    data: Path, run: Run, start: Start
+) -> None:
+    assert run.answers()
+    with psycopg.connect(servers.addresses_for(data).database_url) as connection:
+        connection.execute("create table kept as select 1 as value")
+    assert run.end(signal.SIGINT, group=True) == 0
+    assert processes_of(data) == []
+    again = start(data, run.port).until_ready()
+    with psycopg.connect(servers.addresses_for(data).database_url) as connection:
+        assert connection.execute("select value from kept").fetchall() == [(1,)]
+        connection.execute("drop table kept")
+    assert again.end(signal.SIGTERM) == 0
+    assert processes_of(data) == []
 
 
 def test_a_port_in_use_is_told_before_anything_starts(tmp_path: Path, start: Start) -> None:

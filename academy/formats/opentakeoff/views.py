@@ -65,7 +65,9 @@ def event_of(place: int, step: Mapping[str, JSON]) -> Event:
     said = result.get("content")
     text = said if kind == "model_message" and isinstance(said, str) else ""
     data: dict[str, JSON] = {
-        name: step[name] for name in ("server", "args", "result") if name in step
+        name: step[name]
+        for name in ("server", "args", "result")
+        if name in step and not (name == "result" and text and list(result) == ["content"])
     }
     tokens = mapping(step.get("tokens"))
     seq = whole(step.get("seq"))
