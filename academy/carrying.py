@@ -84,17 +84,31 @@ class Carried:
         }
 
 
-def condition(task: Task, limits: Any) -> str:
+def condition(task: Task, version: SuiteVersion) -> str:
     """The digest of what an execution of a task depended on: prompt, context, files and limits."""
     assets = sorted((asset.ref, asset.sha256) for asset in task.assets.all())
     return digest(
         {
             "prompt": task.prompt,
-            "context": task.context,
+            "context": without_edition(task.context, version),
             "assets": [list(asset) for asset in assets],
-            "limits": limits,
+            "limits": version.limits,
         }
     )
+
+
+def without_edition(context: Mapping[str, Any], version: SuiteVersion) -> dict[str, Any]:
+    """A context without the entry that only names the edition it is from, as in
+    `{"suite": {"id": ..., "version": ...}}`: a correction has another name by its nature."""
+    return {
+        name: value
+        for name, value in context.items()
+        if not (
+            isinstance(value, Mapping)
+            and set(value) <= {"id", "version", "mode"}
+            and value.get("version") == version.name
+        )
+    }
 
 
 def same_tasks(old: SuiteVersion, new: SuiteVersion) -> tuple[dict[int, int], list[str]]:
@@ -104,7 +118,7 @@ def same_tasks(old: SuiteVersion, new: SuiteVersion) -> tuple[dict[int, int], li
     others = []
     for task in old.tasks.order_by("ordinal").prefetch_related("assets"):
         twin = known.get(task.external_id)
-        if twin is not None and condition(task, old.limits) == condition(twin, new.limits):
+        if twin is not None and condition(task, old) == condition(twin, new):
             pairs[task.pk] = twin.pk
         else:
             others.append(task.external_id)
@@ -199,7 +213,7 @@ def _new_run(source: Run, to_version: SuiteVersion) -> Run:
 
 def _copy(source: Run, made: Run, pairs: Mapping[int, int]) -> None:
     """Copy the rows of records and reported scores; the payloads stay in their packs."""
-    values = {
+    values: dict[str, Any] = {
         "run": made.pk,
         "old": list(pairs),
         "new": list(pairs.values()),

@@ -1,4 +1,4 @@
-"""What is fixed in public about sealed keys and scoring passes: pure digests that anybody recomputes."""
+"""What is fixed in public about sealed keys and scoring passes: digests anybody recomputes."""
 
 from __future__ import annotations
 

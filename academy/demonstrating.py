@@ -38,10 +38,15 @@ class Person:
 PEOPLE = (
     Person("curator", REGISTRY, Role.CURATOR, "imports and publishes suites at /admin/"),
     Person("reviewer", REGISTRY, Role.REVIEWER, "decides criteria at /review/"),
-    Person("reviewer2", REGISTRY, Role.REVIEWER, "reviews beside the first reviewer"),
-    Person("adjudicator", REGISTRY, Role.ADJUDICATOR, "resolves what reviewers differ on"),
-    Person("auditor", REGISTRY, Role.AUDITOR, "reads everything but sealed keys"),
-    Person("entrant", LAB, Role.ENTRANT, "owns the example runs"),
+    Person(
+        "reviewer2",
+        REGISTRY,
+        Role.REVIEWER,
+        "a second one, who is never offered what the first holds",
+    ),
+    Person("adjudicator", REGISTRY, Role.ADJUDICATOR, "takes items as reviewers do"),
+    Person("auditor", REGISTRY, Role.AUDITOR, "sees drafts and every run, and nothing sealed"),
+    Person("entrant", LAB, Role.ENTRANT, "sees the runs of the own organisation in every state"),
 )
 
 

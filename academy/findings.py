@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from academy.bundle import JSON, Event, FindingSpec, RecordStatus, RecordView, TaskSpec, nothing
@@ -36,7 +37,7 @@ def record_findings(
     view: RecordView,
     task: TaskSpec,
     *,
-    limits: Mapping[str, JSON] = nothing(),  # noqa: B008 - one value that cannot change
+    limits: Mapping[str, JSON] = nothing(),
     canaries: Sequence[str] = (),
 ) -> tuple[FindingSpec, ...]:
     """The questions that one record raises by itself. `limits` are those of the suite."""
@@ -52,7 +53,7 @@ def record_findings(
 def step_order(events: Sequence[Event]) -> Iterator[FindingSpec]:
     """Steps whose numbers repeat, go back, or leave gaps."""
     numbers = [event.seq for event in events]
-    pairs = list(zip(numbers, numbers[1:], strict=False))
+    pairs = list(pairwise(numbers))
     wrong = [after for before, after in pairs if after <= before]
     if wrong:
         yield FindingSpec(
@@ -265,7 +266,7 @@ def surplus_records(ids: Iterable[str]) -> Iterator[FindingSpec]:
 
 
 def far_longer(length: int, field_lengths: Sequence[int]) -> FindingSpec | None:
-    """Whether a record is far longer than those of the other entrants on the same task, in bytes."""
+    """Whether a record is far longer, in bytes, than those of the others on the same task."""
     if len(field_lengths) < FIELD or length < LONG_BYTES:
         return None
     usual = median(field_lengths)

@@ -16,6 +16,16 @@ def format_choices() -> list[tuple[str, str]]:
     return [("", "Find out from the files"), *known]
 
 
+def name_parts(text: str) -> tuple[str, str] | None:
+    """SUITE@VERSION in two parts, or None for nothing. Raises ValidationError for anything else."""
+    if not text.strip():
+        return None
+    try:
+        return importing.parse_name(text.strip())
+    except AcademyError as error:
+        raise forms.ValidationError(str(error)) from None
+
+
 class SuiteImportForm(forms.Form):
     """One file or zip to be read, with format and name found out unless they are given."""
 
@@ -37,13 +47,7 @@ class SuiteImportForm(forms.Form):
 
     def clean_name(self) -> tuple[str, str] | None:
         """SUITE@VERSION in two parts, or None."""
-        text = self.cleaned_data["name"].strip()
-        if not text:
-            return None
-        try:
-            return importing.parse_name(text)
-        except AcademyError as error:
-            raise forms.ValidationError(str(error)) from None
+        return name_parts(self.cleaned_data["name"])
 
 
 class SuiteConfirmForm(forms.Form):
@@ -56,5 +60,4 @@ class SuiteConfirmForm(forms.Form):
 
     def clean_name(self) -> tuple[str, str] | None:
         """SUITE@VERSION in two parts, or None."""
-        text = self.cleaned_data["name"].strip()
-        return importing.parse_name(text) if text else None
+        return name_parts(self.cleaned_data["name"])

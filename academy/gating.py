@@ -1,4 +1,4 @@
-"""The gate before a ranked version is published: blind answers stay under the bars, the key is perfect.
+"""The gate before a ranked version: blind answers stay under the bars, the key is perfect.
 
 Null, shotgun and oracle answers are stored as runs of their own kind, scored at once, and drawn on
 the boards. Where people or judges decide, only the empty run is tested. Nothing here decides for
@@ -292,7 +292,7 @@ def told(score: Score) -> str:
 def pass_gate(
     version: SuiteVersion, *, by: Any = None, scoring_pass: ScoringPass | None = None
 ) -> GateReport:
-    """The gate before something is published. Raises AcademyError with the items when it is shut."""
+    """The gate before something is published. Raises AcademyError with the items it fails on."""
     report = hold_gate(version, by=by, scoring_pass=scoring_pass)
     if not report.is_open:
         raise AcademyError(report.refusal())

@@ -43,7 +43,8 @@ def import_run_files(
     """Find the form, read the runs and store them. Raises AcademyError with every place."""
     chosen = fmt or registry.detect(files, run=True)
     if chosen.parse_run is None:
-        raise AcademyError(f"The format {chosen.key} has no runs; use academy_run for them.")
+        able = ", ".join(key for key, fmt in registry.all_formats().items() if fmt.parse_run)
+        raise AcademyError(f"The format {chosen.key} has no runs; forms of runs are {able}.")
     suite = specs.suite_spec(options.version) if options.version else None
     upload = chosen.parse_run(files, suite)
     with transaction.atomic():

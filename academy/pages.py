@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from academy import foreign, pass_pages, rasterising, registry, specs, transcripts
+from academy import foreign, pass_pages, rasterising, registry, sealing, specs, transcripts
 from academy.bundle import RecordView
 from academy.models import (
     Decision,
@@ -138,10 +138,11 @@ def progress_context(run: Run) -> dict[str, Any]:
             **counts,
             "ahead": ahead,
             "is_done": counts["owed"] == 0,
+            # Without its words: they may quote an answer key. Curators read them in the admin.
             "errors": list(
                 run.work.filter(state="failed")
                 .order_by("pk")
-                .values("key", "error", "error_id")[:5]
+                .values_list("error_id", flat=True)[:5]
             ),
         },
     }
@@ -160,7 +161,9 @@ def run_context(run: Run, user: Any, query: Mapping[str, str]) -> dict[str, Any]
         .select_related("metric")
         .order_by("metric__ordinal", "slice", "mode", "pk")
     )
-    listed = list(results)
+    listed = without_fine_numbers(list(results), run.version, user)
+    if summary is not None and is_closed(run.version, user):
+        summary.digest = ""  # so few values could be guessed from their digest
     return {
         **progress_context(run),
         **items_context(run, user, query, chosen),
@@ -182,7 +185,32 @@ def run_context(run: Run, user: Any, query: Mapping[str, str]) -> dict[str, Any]
 
 def hides_numbers(version: SuiteVersion, user: Any) -> bool:
     """Whether even the suite value is closed: very few sealed tasks would give keys away."""
-    return version.sealed and version.tasks.count() < 10 and not has_role(user, "curator")
+    return is_closed(version, user) and version.tasks.count() < sealing.FEWEST_TASKS
+
+
+def is_closed(version: SuiteVersion, user: Any) -> bool:
+    """Whether this person may see numbers of whole runs only: the version is sealed and lives."""
+    is_open = not version.sealed or version.state == SuiteVersion.State.RETIRED
+    return not is_open and not has_role(user, "curator")
+
+
+def without_fine_numbers(
+    results: list[RunResult], version: SuiteVersion, user: Any
+) -> list[RunResult]:
+    """Results as this person may see them: of a closed version one coarse number a metric.
+
+    Slices and reported values go; what is left is rounded to the first digit of its interval.
+    """
+    if not is_closed(version, user):
+        return results
+    tasks = version.tasks.count()
+    kept = [row for row in results if not row.slice and row.origin == "computed"]
+    for row in kept:
+        found = sealing.coarse(row.value, row.low, row.high, tasks)
+        row.value = found.value if found else None
+        row.low, row.high = (found.low, found.high) if found else (None, None)
+        row.note = "" if found else sealing.NO_INTERVAL
+    return kept
 
 
 def result_rows(results: list[RunResult]) -> list[dict[str, Any]]:
@@ -222,7 +250,7 @@ def items_context(
     if outcome != "all":
         records = records.filter(id__in=_record_ids(run, chosen, outcome))
     after = query.get("after", "")
-    if after.isdigit():
+    if after.isascii() and after.isdigit():
         records = records.filter(id__gt=min(int(after), 2**63 - 1))
     page = list(records.select_related("task").order_by("id")[: STEPS * 2 + 1])
     more = page[STEPS * 2 - 1].pk if len(page) > STEPS * 2 else None

@@ -235,7 +235,7 @@ def publish(chosen: ScoringPass, *, reason: str, by: Any = None) -> ScoringPass:
         raise AcademyError("Publishing a pass needs a reason.")
     versions = SuiteVersion.objects.select_for_update(of=("self",)).select_related("suite")
     version = versions.get(pk=chosen.version_id)
-    staged = version.passes.select_for_update().get(pk=chosen.pk)
+    staged: ScoringPass = version.passes.select_for_update().get(pk=chosen.pk)
     if staged.state == PUBLISHED:
         return staged
     if staged.state == RETIRED:
@@ -338,7 +338,7 @@ def is_outdated(chosen: ScoringPass, installed: Mapping[str, int]) -> bool:
 
 
 def stage_release(_payload: Mapping[str, Any]) -> Callable[[], None]:
-    """Work of kind "release": a staged pass for every public version whose scorers were released."""
+    """Work of kind "release": a staged pass for each public version that the release touches."""
     public = SuiteVersion.objects.exclude(state=SuiteVersion.State.DRAFT)
     behind = []
     for version in public.select_related("suite").order_by("pk"):

@@ -19,7 +19,11 @@ def publish_version(version: SuiteVersion, *, by: Any = None, reason: str) -> Su
     Raises AcademyError for a ranked version that lacks an answer key its scorers need, or whose
     gate stays shut. Where people or judges decide, the reason is what the publisher signs.
     """
-    locked = SuiteVersion.objects.select_for_update().get(pk=version.pk)
+    locked: SuiteVersion = (
+        SuiteVersion.objects.select_for_update(of=("self",))
+        .select_related("suite")
+        .get(pk=version.pk)
+    )
     if locked.state == SuiteVersion.State.RETIRED:
         raise AcademyError(f"{locked} is retired; publish a new version instead.")
     if locked.state == SuiteVersion.State.PUBLISHED:

@@ -32,7 +32,7 @@ def question_run(payload: Mapping[str, Any]) -> Callable[[], None]:
         .filter(pk=payload["run"])
         .first()
     )
-    if run is None or run.state != Run.State.CLOSED:
+    if run is None or run.state not in ("open", "closed"):
         return lambda: None
     raised = list(run_findings(run))
 

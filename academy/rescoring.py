@@ -23,7 +23,7 @@ def score_again(
     """Owe the scoring of runs anew, in the published and staged pass or in the one given; gives
     how many units that are. Scores that come out the same stay as they are.
 
-    Raises AcademyError for a retired pass, a run of another version, or one that is not closed.
+    Raises AcademyError for a retired pass, a run of another version, or one that was withdrawn or failed.
     """
     if scoring_pass is not None and scoring_pass.state == ScoringPass.State.RETIRED:
         raise AcademyError(
@@ -34,8 +34,8 @@ def score_again(
     for run in runs:
         if scoring_pass is not None and scoring_pass.version_id != run.version_id:
             raise AcademyError(f"Run {run.pk} is not of the version of this pass.")
-        if run.state != Run.State.CLOSED:
-            raise AcademyError(f"Run {run.pk} is {run.state}; only closed runs are scored again.")
+        if run.state not in (Run.State.OPEN, Run.State.CLOSED):
+            raise AcademyError(f"Run {run.pk} is {run.state}; its scores stay as they are.")
         units += scoring.schedule_run(run, scoring_pass=scoring_pass)
         RunEvent.objects.create(
             run=run, state="scored again", reason=(reason or "asked for")[:500], actor=actor

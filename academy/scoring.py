@@ -82,13 +82,13 @@ def schedule_run(run: Run, *, scoring_pass: ScoringPass | None = None) -> int:
 
 
 def schedule_pass(payload: Mapping[str, Any]) -> Callable[[], None]:
-    """Work of kind "schedule": the scoring of every closed run of a version in a pass is owed."""
+    """Work of kind "schedule": the scoring of every standing run of a version in a pass is owed."""
     chosen = ScoringPass.objects.filter(pk=payload["pass"]).first()
 
     def write() -> None:
         if chosen is None or chosen.state == ScoringPass.State.RETIRED:
             return
-        runs = Run.objects.filter(version=chosen.version_id, state=Run.State.CLOSED)
+        runs = Run.objects.filter(version=chosen.version_id, state__in=("open", "closed"))
         for run in runs.select_related("version").order_by("pk"):
             schedule_in(run, chosen)
 

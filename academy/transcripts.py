@@ -49,7 +49,7 @@ def page(record: InstanceRecord, view: RecordView, query: Mapping[str, str]) -> 
 
 
 def _number(text: str | None, default: int, most: int) -> int:
-    if text is None or not text.isdigit():
+    if text is None or not (text.isascii() and text.isdigit()):
         return default
     return min(int(text[:12]), most)
 

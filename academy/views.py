@@ -10,7 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from academy import pages, run_files
 from academy.blobs import open_blob
-from academy.models import InstanceRecord, Run, Suite, SuiteVersion, Task, TaskAsset
+from academy.models import Blob, InstanceRecord, Run, Suite, SuiteVersion, Task, TaskAsset
 from academy.packs import raw_record
 from academy.requests import SiteRequest
 
@@ -148,12 +148,14 @@ def asset_copy(request: SiteRequest, pk: int) -> HttpResponse:
         ).select_related("raster"),
         pk=pk,
     )
-    return picture(asset)
+    if asset.raster is None:
+        raise Http404
+    return picture(asset.raster)
 
 
-def picture(asset: TaskAsset) -> HttpResponse:
+def picture(copy: Blob) -> HttpResponse:
     """The answer that holds a raster copy, and lets nothing else happen."""
-    response = HttpResponse(open_blob(asset.raster), content_type="image/png")
+    response = HttpResponse(open_blob(copy), content_type="image/png")
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "private, max-age=3600"

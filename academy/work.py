@@ -105,8 +105,14 @@ def after_failure(kind: str, act: Callable[[Mapping[str, Any]], None]) -> None:
 def follow_failure(kind: str, payload: Mapping[str, Any]) -> None:
     """Do what follows when work is given up, in the transaction that says so."""
     act = AFTER_FAILURE.get(kind)
-    if act is not None:
-        act(payload)
+    if act is None:
+        return
+    try:
+        with transaction.atomic():
+            act(payload)
+    except Exception:
+        # Work that failed has failed, whatever becomes of what follows.
+        logger.exception("what follows the failure of work of kind %s failed too", kind)
 
 
 def enqueue(

@@ -12,7 +12,8 @@ from adjudication.models import Queue, ReviewItem, Seat
 from adjudication.sampling import draw
 
 CRITERIA = "criteria"
-AUDIT = {"share": 0.1, "minimum": 30}
+AUDIT_SHARE = 0.1
+AUDIT_MINIMUM = 30
 
 
 def refresh_queue(payload: Mapping[str, Any]) -> Callable[[], None]:
@@ -43,7 +44,8 @@ def fill_queue(version: SuiteVersion) -> int:
         queue = Queue.objects.create(
             version=version, kind=CRITERIA, title=f"{version.suite.title}, criteria"
         )
-    known = set(queue.items.exclude(record=None).values_list("record_id", flat=True))
+    items = ReviewItem.objects.filter(queue=queue)
+    known = set(items.exclude(record=None).values_list("record_id", flat=True))
     made = add_items(
         queue, [record for record in waiting if record not in known], "waits for a person", 1.0
     )
@@ -83,7 +85,9 @@ def audited_records(version: SuiteVersion) -> tuple[list[int], dict[int, float]]
             .values_list("id", flat=True)
             .distinct()
         )
-        drawn, chance = draw(records, seed=f"audit/1:{run.digest}", **AUDIT)
+        drawn, chance = draw(
+            records, seed=f"audit/1:{run.digest}", share=AUDIT_SHARE, minimum=AUDIT_MINIMUM
+        )
         found += drawn
         probability.update(dict.fromkeys(drawn, chance))
     return found, probability

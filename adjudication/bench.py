@@ -100,7 +100,7 @@ def texts_of(task: Any, answer: str, view: RecordView) -> Iterator[str]:
 
 def sealed_parts(seat: Seat, task: TaskSpec, user: Any) -> Mapping[str, Any]:
     """The sealed parts that the criteria name for whoever decides them; showing them is noted."""
-    record = seat.item.record
+    record = deciding.record_of(seat.item)
     needed = {need for criterion in task.criteria for need in criterion.needs}
     fmt = registry.format_of(record.run.version.suite.format)
     shown = {
@@ -127,8 +127,7 @@ def opened(seat: Seat) -> tuple[InstanceRecord, TaskSpec, RecordView]:
     task = specs.task_spec(
         record.task, list(record.task.criteria.order_by("ordinal")), keys.get(record.task_id)
     )
-    view: RecordView = registry.format_of(record.run.form).view(raw_record(record), task)
-    return record, task, view
+    return record, task, registry.open_record(record.run.form, raw_record(record), task)
 
 
 def steps_context(seat: Seat, query: Mapping[str, str]) -> dict[str, Any]:
@@ -161,7 +160,7 @@ def form_context(
         "seat": seat,
         "item": seat.item,
         "queue": seat.item.queue,
-        "mask": mask_of(seat.item.record),
+        "mask": mask_of(deciding.record_of(seat.item)),
         "fields": forms.fields(criteria, stored, problems or {}),
         "answered": sum(1 for c in criteria if stored.get(c.key, {}).get("state")),
         "problems": problems or {},
@@ -230,7 +229,8 @@ def outcome_context(seat: Seat, user: Any) -> dict[str, Any]:
         for row in Decision.objects.filter(
             record=item.record, source__in=("judge", "imported", "machine"), current=True
         ).order_by("author", "pk"):
-            judged.setdefault(row.criterion_id, []).append(row)
+            if row.criterion_id is not None:
+                judged.setdefault(row.criterion_id, []).append(row)
     rows = [
         {
             "criterion": criterion,

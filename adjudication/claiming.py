@@ -112,7 +112,9 @@ def claim_next(
             # The same person claimed in another window at the same moment: look again.
             continue
         if seat_id is not None:
-            return Seat.objects.select_related("item__queue__version__suite").get(pk=seat_id)
+            seats = Seat.objects.select_related("item__queue__version__suite")
+            claimed: Seat = seats.get(pk=seat_id)
+            return claimed
         if not locked:
             break
     return what_is_left(queue, user=user, at=now)

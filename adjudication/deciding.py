@@ -14,7 +14,7 @@ from django.utils import timezone
 from academy import auditing, tasks, work
 from academy import deciding as core
 from academy.errors import AcademyError
-from academy.models import Criterion
+from academy.models import Criterion, InstanceRecord
 from adjudication import claiming
 from adjudication.models import Draft, ExtraVerdict, ReviewItem, Seat
 
@@ -250,11 +250,18 @@ def same_verdicts(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     }
 
 
+def record_of(item: ReviewItem) -> InstanceRecord:
+    """The record an item is about. Raises AcademyError for an item about something else."""
+    if item.record is None:
+        raise AcademyError(f"Item {item.pk} is not about a record.")
+    return item.record
+
+
 def record_seat(item: ReviewItem, seat: Seat) -> None:
     """Hand the verdicts of a seat to the core, where they become decisions of a person."""
     criteria = {criterion.key: criterion for criterion in criteria_of(item)}
     core.record_decisions(
-        item.record,
+        record_of(item),
         [
             core.Verdict(
                 criterion=criteria[key],

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -16,6 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from academy.errors import AcademyError
 from academy.querysets import has_role
+from academy.requests import SiteRequest
 from adjudication import bench, claiming, deciding, forms
 from adjudication.claiming import NothingFree
 from adjudication.deciding import Stale
@@ -30,7 +31,7 @@ def signed_in(view: View) -> View:
     with_login = login_required(view)
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+    def guarded(request: SiteRequest, *args: Any, **named: Any) -> HttpResponse:
         if request.htmx and not request.user.is_authenticated:
             return HttpResponse(status=403)
         return with_login(request, *args, **named)
@@ -38,7 +39,7 @@ def signed_in(view: View) -> View:
     return guarded
 
 
-def seen_seat(request: HttpRequest, pk: int) -> Seat:
+def seen_seat(request: SiteRequest, pk: int) -> Seat:
     """A seat that this reviewer holds or held; else 404."""
     seats = Seat.objects.select_related("item__queue__version__suite", "item__record__task")
     seat: Seat = get_object_or_404(seats, pk=pk)
@@ -52,14 +53,14 @@ def seen_seat(request: HttpRequest, pk: int) -> Seat:
     return seat
 
 
-def is_over(request: HttpRequest, seat: Seat) -> bool:
+def is_over(request: SiteRequest, seat: Seat) -> bool:
     """Whether this person has submitted the seat."""
     return seat.holder_id == request.user.pk and seat.state != Seat.State.HELD
 
 
 @require_safe
 @signed_in
-def queue_list(request: HttpRequest) -> HttpResponse:
+def queue_list(request: SiteRequest) -> HttpResponse:
     """The queues, with one's own part and the item to resume."""
     if not has_role(request.user, "reviewer", "adjudicator", "curator", "auditor"):
         raise Http404
@@ -68,7 +69,7 @@ def queue_list(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @signed_in
-def claim(request: HttpRequest, pk: int) -> HttpResponse:
+def claim(request: SiteRequest, pk: int) -> HttpResponse:
     """Take the next item of a queue, or the one that is named if it is free."""
     queue = get_object_or_404(Queue.objects.visible_to(request.user), pk=pk)
     return next_seat(request, queue, prefer=number(request.POST.get("item", "")) or None)
@@ -79,7 +80,7 @@ def number(text: str) -> int:
     return min(int(text), MOST) if text.isascii() and text.isdigit() and len(text) < 20 else 0
 
 
-def next_seat(request: HttpRequest, queue: Queue, *, prefer: int | None = None) -> HttpResponse:
+def next_seat(request: SiteRequest, queue: Queue, *, prefer: int | None = None) -> HttpResponse:
     """Go to the next item, or back to the queues with the reason why there is none."""
     try:
         seat = claiming.claim_next(queue, user=request.user, prefer=prefer)
@@ -92,7 +93,7 @@ def next_seat(request: HttpRequest, queue: Queue, *, prefer: int | None = None) 
     return go(request, reverse("adjudication:seat", args=[seat.pk]))
 
 
-def go(request: HttpRequest, url: str) -> HttpResponse:
+def go(request: SiteRequest, url: str) -> HttpResponse:
     """Go on to another page, by htmx or without."""
     if request.htmx:
         response = HttpResponse(status=204)
@@ -104,7 +105,7 @@ def go(request: HttpRequest, url: str) -> HttpResponse:
 @require_safe
 @signed_in
 @vary_on_headers("HX-Request")
-def seat_detail(request: HttpRequest, pk: int) -> HttpResponse:
+def seat_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """The bench of a seat; once submitted, one's verdicts beside the judge's."""
     seat = seen_seat(request, pk)
     if is_over(request, seat):
@@ -120,13 +121,13 @@ def seat_detail(request: HttpRequest, pk: int) -> HttpResponse:
     return bench_page(request, seat)
 
 
-def bench_page(request: HttpRequest, seat: Seat, *, status: int = 200, **sent: Any) -> HttpResponse:
+def bench_page(request: SiteRequest, seat: Seat, *, status: int = 200, **sent: Any) -> HttpResponse:
     """The bench of a held seat, with what was sent if it comes back."""
     context = bench.bench_context(seat, request.user, request.GET, **sent)
     return render(request, "adjudication/seat_detail.html", context, status=status)
 
 
-def lost(request: HttpRequest, seat: Seat, *, status: int = 200, **sent: Any) -> HttpResponse:
+def lost(request: SiteRequest, seat: Seat, *, status: int = 200, **sent: Any) -> HttpResponse:
     """The lease went: the words are kept and can be sent as an extra review."""
     context = bench.lost_context(seat, request.user, **sent)
     return render(request, "adjudication/seat_lost.html", context, status=status)
@@ -134,7 +135,7 @@ def lost(request: HttpRequest, seat: Seat, *, status: int = 200, **sent: Any) ->
 
 @require_POST
 @signed_in
-def draft(request: HttpRequest, pk: int) -> HttpResponse:
+def draft(request: SiteRequest, pk: int) -> HttpResponse:
     """Keep what was typed; a stale window is told so and overwrites nothing."""
     seat = seen_seat(request, pk)
     content = forms.read(deciding.criteria_of(seat.item), request.POST)
@@ -155,7 +156,7 @@ def draft(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("adjudication:seat", pk=seat.pk)
 
 
-def sent_back(request: HttpRequest, seat: Seat, *, status: int, **sent: Any) -> HttpResponse:
+def sent_back(request: SiteRequest, seat: Seat, *, status: int, **sent: Any) -> HttpResponse:
     """The form again, with all that was typed; without htmx the page around it."""
     if request.htmx:
         context = bench.form_context(seat, request.user, **sent)
@@ -166,7 +167,7 @@ def sent_back(request: HttpRequest, seat: Seat, *, status: int, **sent: Any) -> 
 
 @require_POST
 @signed_in
-def submit(request: HttpRequest, pk: int) -> HttpResponse:
+def submit(request: SiteRequest, pk: int) -> HttpResponse:
     """Hand the verdicts in and open the next item; what is missing comes back with the form."""
     seat = seen_seat(request, pk)
     criteria = deciding.criteria_of(seat.item)
@@ -187,7 +188,7 @@ def submit(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def incomplete(
-    request: HttpRequest, seat: Seat, content: dict[str, Any], problems: dict[str, str]
+    request: SiteRequest, seat: Seat, content: dict[str, Any], problems: dict[str, str]
 ) -> HttpResponse:
     """The form again, with all that was typed and what is missing; the draft keeps it too."""
     revision = number(request.POST.get("revision", ""))
@@ -201,19 +202,19 @@ def incomplete(
 
 @require_POST
 @signed_in
-def undo(request: HttpRequest, pk: int) -> HttpResponse:
+def undo(request: SiteRequest, pk: int) -> HttpResponse:
     """Take a submission back while its window is open."""
     seat = seen_seat(request, pk)
     url = reverse("adjudication:seat", args=[seat.pk])
     if deciding.undo(seat, user=request.user):
-        return go(request, f"{url}#verdict")
+        return go(request, f"{url}#undone")
     messages.error(request, "The time to undo is over; the verdict counts.")
     return go(request, url)
 
 
 @require_POST
 @signed_in
-def release(request: HttpRequest, pk: int) -> HttpResponse:
+def release(request: SiteRequest, pk: int) -> HttpResponse:
     """Give the item back; the draft is kept, with what the form has that sent this."""
     seat = seen_seat(request, pk)
     if "revision" in request.POST and not is_over(request, seat):
@@ -229,7 +230,7 @@ def release(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @signed_in
-def skip(request: HttpRequest, pk: int) -> HttpResponse:
+def skip(request: SiteRequest, pk: int) -> HttpResponse:
     """Pass over the item with a reason, and open the next."""
     seat = seen_seat(request, pk)
     try:

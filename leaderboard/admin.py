@@ -12,9 +12,9 @@ from academy.admin.reading import ReadOnlyAdmin
 from academy.admin.runs import CuratedAdmin
 from academy.errors import AcademyError
 from academy.querysets import has_role
-from leaderboard import boards, standings
-from leaderboard.forms import BoardForm
-from leaderboard.models import Board, BoardRevision, Snapshot
+from leaderboard import boards, certifying, standings
+from leaderboard.forms import BoardForm, CertificateForm, ReasonForm
+from leaderboard.models import Board, BoardRevision, Certificate, Snapshot, Window
 
 
 @admin.register(Board)
@@ -29,13 +29,16 @@ class BoardAdmin(CuratedAdmin):
     ordering = ("title", "pk")
     fieldsets = (
         (None, {"fields": ("title", "slug", "revision", "description", "versions")}),
-        ("What is ranked", {"fields": ("metric", "mode", "origin", "ranked", "where", "secondary")}),
+        (
+            "What is ranked",
+            {"fields": ("metric", "mode", "origin", "ranked", "where", "secondary")},
+        ),
         ("Who ranks", {"fields": ("evidence", "audited", "verification", "coverage", "attempts")}),
         ("How", {"fields": ("confidence", "rounds", "cluster", "slices", "shown_versions")}),
         ("Publishing", {"fields": ("publishing", "note", "reason")}),
     )
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Boards come from formats; curators change them."""
         return False
 
@@ -96,3 +99,66 @@ class RevisionAdmin(ReadOnlyAdmin):
     list_display = ("board", "revision", "created_at")
     list_select_related = ("board",)
     ordering = ("-pk",)
+
+
+@admin.register(Window)
+class WindowAdmin(CuratedAdmin):
+    """Stretches of time in which entries of a board may be certified."""
+
+    list_display = ("board", "label", "opens_at", "closes_at")
+    list_select_related = ("board",)
+    autocomplete_fields = ("board",)
+    ordering = ("-opens_at", "pk")
+
+
+@admin.register(Certificate)
+class CertificateAdmin(ReadOnlyAdmin):
+    """Certificates: issued by a person who looked, revoked or upheld with a reason."""
+
+    form = CertificateForm
+    list_display = ("serial", "board", "run", "tier", "state", "issued_at", "expires_at")
+    list_select_related = ("board", "run")
+    list_filter = ("state",)
+    ordering = ("-pk",)
+    action_form = ReasonForm
+    actions = ("revoke", "uphold")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Curators issue."""
+        return has_role(request.user, "curator")
+
+    def save_model(
+        self, request: HttpRequest, obj: Certificate, form: CertificateForm, change: bool
+    ) -> None:
+        """Issue by the service; the form has checked that it may be."""
+        snapshot = form.cleaned_data["board"].newest_snapshot()
+        made = certifying.issue(
+            snapshot,
+            form.cleaned_data["entry"],
+            by=request.user,
+            reason=form.cleaned_data["why"],
+        )
+        obj.__dict__.update(made.__dict__)
+
+    @admin.action(description="Revoke, for the reason given", permissions=["curate"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Certificate]) -> None:
+        """Revoke each chosen certificate, or say why not."""
+        self._move(request, queryset, Certificate.State.REVOKED)
+
+    @admin.action(description="Uphold after review, for the reason given", permissions=["curate"])
+    def uphold(self, request: HttpRequest, queryset: QuerySet[Certificate]) -> None:
+        """End the review of each chosen certificate in its favour."""
+        self._move(request, queryset, Certificate.State.VALID)
+
+    def _move(self, request: HttpRequest, rows: QuerySet[Certificate], state: str) -> None:
+        for certificate in rows.order_by("pk"):
+            try:
+                certifying.change_state(
+                    certificate, state, by=request.user, reason=request.POST.get("reason", "")
+                )
+            except AcademyError as error:
+                self.message_user(request, str(error), messages.ERROR)
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        """Only curators act."""
+        return has_role(request.user, "curator")

@@ -60,10 +60,11 @@ def _mean_item(
     absent = [state for state in states if state is not ItemState.SCORED]
     if absent and (missing_value is None or len(absent) == len(states)):
         return None, min(absent)
-    counted = [
+    held = [
         value if state is ItemState.SCORED else missing_value
         for value, state in zip(values, states, strict=True)
     ]
+    counted = [value for value in held if value is not None]
     return exact_mean(finite(counted)), ItemState.SCORED
 
 

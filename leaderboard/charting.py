@@ -136,7 +136,9 @@ def log_ticks(costs: Iterable[float]) -> list[float]:
 
 def money(value: float) -> str:
     """A tick in dollars."""
-    return f"${value:,.0f}" if value >= 1 else f"${value:.4f}".rstrip("0")
+    if value >= 1:
+        return f"${value:,.0f}"
+    return f"${value:.2f}" if value >= 0.01 else f"${value:.4f}".rstrip("0")
 
 
 def front_path(points: list[Json], dots: list[Json], direction: str, right: int) -> str:
@@ -154,6 +156,11 @@ def front_path(points: list[Json], dots: list[Json], direction: str, right: int)
 def place_labels(dots: list[Json], frame: Frame) -> None:
     """Give each point a label where no other label or point is; the last resort is none."""
     taken = [(dot["x"] - 6, dot["y"] - 6, dot["x"] + 6, dot["y"] + 6) for dot in dots]
+    taken += [
+        (dot["x"] - 2, min(dot["low"], dot["high"]), dot["x"] + 2, max(dot["low"], dot["high"]))
+        for dot in dots
+        if dot["low"] is not None
+    ]
     wanted = sorted(dots, key=lambda dot: not dot["front"])[:MOST_LABELS]
     for dot in dots:
         dot["text"] = ""
@@ -175,9 +182,9 @@ def _label_places(dot: Json) -> list[tuple[str, float, float]]:
     top = dot["high"] if dot["high"] is not None else y
     bottom = dot["low"] if dot["low"] is not None else y
     return [
-        ("", x + 11, y + 4), ("e", x - 11, y + 4), ("mid", x, min(y, top, bottom) - 6),
-        ("mid", x, max(y, top, bottom) + 15), ("", x + 9, y - 9), ("e", x - 9, y - 9),
-        ("", x + 9, y + 17), ("e", x - 9, y + 17),
+        ("e", x - 9, y - 8), ("", x + 9, y + 17), ("mid", x, min(y, top, bottom) - 6),
+        ("mid", x, max(y, top, bottom) + 15), ("", x + 9, y - 8), ("e", x - 9, y + 17),
+        ("e", x - 11, y + 4), ("", x + 11, y + 4),
     ]  # fmt: skip
 
 

@@ -50,10 +50,15 @@ def compute(board: Board) -> Json | None:
         "baselines": _rows(baselines, inputs.baselines, beside, inputs, policy, ranking.digits),
         "withdrawn": _rows(withdrawn, inputs.withdrawn, beside, inputs, policy, ranking.digits),
         "slices": [] if inputs.sealed else slice_rows(inputs, policy),
-        "ratings": [] if inputs.sealed else rating_table(inputs),
+        "ratings": [] if _hides_all(inputs) else rating_table(inputs),
     }
     _mark_front(made, inputs, policy)
     return made
+
+
+def _hides_all(inputs: Inputs) -> bool:
+    """Whether a sealed version has so few tasks that no number may be said."""
+    return inputs.sealed and len(inputs.tasks) < sealing.FEWEST_TASKS
 
 
 def _held_back(candidate: Candidate, inputs: Inputs) -> str:
@@ -92,7 +97,7 @@ def _version_json(inputs: Inputs) -> Json:
         ],
         "scorers": newest.scoring_pass.scorers,
         "sealed": inputs.sealed,
-        "numbers_hidden": inputs.sealed and len(inputs.tasks) < sealing.FEWEST_TASKS,
+        "numbers_hidden": _hides_all(inputs),
     }
 
 

@@ -133,7 +133,11 @@ def _results(task: Task, chosen: ScoringPass | None, user: Any) -> tuple[list[Js
         rows.sort(
             key=lambda row: (row["value"] is None, sign * (row["value"] or 0.0), row["run"].pk)
         )
-        values = [row["value"] for row in rows if row["value"] is not None]
+        values = [
+            row["value"]
+            for row in rows
+            if row["value"] is not None and row["run"].kind == Run.Kind.ENTRANT
+        ]
         results.append(
             {
                 "metric": metric,
@@ -200,7 +204,7 @@ REFERENCE_CASES: tuple[tuple[str, str, Any, Callable[[Any], str]], ...] = (
         for s, n in ((0, 30), (8, 10), (58, 89), (89, 89), (0, 1))
     ),
     *(
-        (f"McNemar exact, {b} : {c}", "mcnemar_exact", [b, c], lambda r: f"p = {r:.5g}")
+        (f"McNemar exact, {b} : {c}", "mcnemar_exact", [b, c], lambda r: f"p = {round(r, 5):g}")
         for b, c in ((10, 4), (20, 6), (5, 0), (0, 0))
     ),
     (

@@ -226,7 +226,7 @@ def _place(
     if policy.origin == "reported" and entry.reported is None:
         return Place.UNSCORED, "Its source reports no value."
     if n - missing < round(policy.coverage * n, 9):
-        needed = f"a rank needs {policy.coverage:.6g} of them"
+        needed = f"a rank needs {policy.coverage * 100:.6g} % of them"
         return Place.INCOMPLETE, f"{n - missing} of {n} items were submitted; {needed}."
     if policy.missing_value is None and missing + failed:
         absent = f"{missing + failed} of {n} items have no value"

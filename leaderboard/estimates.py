@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from academy.aggregation import ItemState
 from academy.intervals import Interval, exact_mean, mean_interval, wilson
-from leaderboard.entries import ItemState, ItemTable, Policy
+from leaderboard.entries import ItemTable, Policy
 from leaderboard.paired import Statistic, is_binary
 from leaderboard.resampling import UNIT
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.contrib.admin.helpers import ActionForm
 
+from academy.errors import AcademyError
 from academy.models import Run, SuiteVersion
+from leaderboard import certifying
 from leaderboard.boards import CHOICES, MOST_ROUNDS, StoredPolicy
-from leaderboard.models import Board
+from leaderboard.models import Board, Certificate
 
 LABELS = {
     "strict": "Strict",
@@ -101,4 +104,31 @@ class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
         versions: list[SuiteVersion] = list(cleaned["versions"])
         for name, text in self.policy().problems(versions).items():
             self.add_error("shown_versions" if name == "versions" else name, text)
+        return cleaned
+
+
+class ReasonForm(ActionForm):
+    """The reason that stands beside an act on chosen rows."""
+
+    reason = forms.CharField(required=False, max_length=300, label="Reason: ")
+
+
+class CertificateForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Which entry of which board is certified, and what the reviewer has looked at."""
+
+    entry = forms.CharField(max_length=300, help_text="The key of the entry on the board.")
+    why = forms.CharField(max_length=300, label="What was reviewed")
+
+    class Meta:
+        model = Certificate
+        fields = ("board",)
+
+    def clean(self) -> dict[str, Any] | None:
+        """Refuse what could not be issued, at the entry."""
+        cleaned: dict[str, Any] | None = super().clean()
+        if cleaned and cleaned.get("board") and cleaned.get("entry"):
+            try:
+                certifying.check_entry(cleaned["board"], cleaned["entry"])
+            except AcademyError as error:
+                self.add_error("entry", str(error))
         return cleaned

@@ -8,6 +8,7 @@ from typing import Any
 
 from academy import rejudging, summing
 from academy.aggregation import ItemState, ItemVector
+from academy.bundle import Direction
 from academy.canonical import digest
 from academy.models import (
     Metric,
@@ -148,7 +149,7 @@ def rank_policy(inputs: Inputs) -> Policy:
     metric, policy = inputs.newest.metric, inputs.policy
     is_share = metric.kind in ("pass", "graded") and (metric.low, metric.high) == (0.0, 1.0)
     return Policy(
-        direction=metric.direction,
+        direction=Direction(metric.direction),
         kind=metric.kind,  # type: ignore[arg-type]
         missing_value=metric.missing,
         coverage=policy.coverage,
@@ -293,7 +294,7 @@ def _apply_audit(
             continue
         judged = [record for record in records if record.judge is not None]
         corrected = audited_values(
-            [record.judge for record in judged],
+            [record.judge for record in judged if record.judge is not None],
             [record.person for record in judged],
             [record.probability for record in judged],
         )

@@ -116,6 +116,17 @@ class WindowResult(models.Model):
         return f"result {self.pk}"
 
 
+class SigningKey(models.Model):
+    """The public half of a key that signed here; old ones stay."""
+
+    name = models.CharField(max_length=16, unique=True)
+    pem = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Certificate(models.Model):
     """A signed statement about a run, issued by a board's rule after review."""
 

@@ -124,7 +124,7 @@ def rows_context(standings: Json, choice: Choice | None = None) -> Json:
     ranked = [row for row in rows if row["place"] == "ranked"]
     beside = standings["baselines"] if choice.keeps_order else []
     withdrawn = standings.get("withdrawn", []) if choice.keeps_order else []
-    sections = [
+    sections: Rows = [
         {"title": title, "text": text, "rows": held}
         for place, (title, text) in SECTIONS.items()
         if (held := [row for row in rows if row["place"] == place])
@@ -143,6 +143,7 @@ def rows_context(standings: Json, choice: Choice | None = None) -> Json:
     return {
         "standings": standings,
         "choice": choice,
+        "is_empty": not rows,
         "ranked": ranked,
         "groups": groups_of(ranked) if choice.keeps_order else [[row] for row in ranked],
         "sections": sections,
@@ -291,7 +292,7 @@ def snapshot_context(board: Board, snapshot: Snapshot, choice: Choice) -> Json:
         "snapshot": snapshot,
         "standings": standings,
         "choice": choice,
-        "headline": headline(standings),
+        "headline": headline(standings).partition(". "),
         "evidence": EVIDENCE.get(standings["policy"]["evidence"], ""),
         "interval_methods": ", ".join(methods),
         "test": TESTS.get(standings["test"], standings["test"]),

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from academy.canonical import digest
 from academy.models import ScoringPass, Summary
-from leaderboard import standings
+from leaderboard.computing import compute
 from leaderboard.models import Board
 
 KEPT_SECONDS = 24 * 3600
@@ -33,17 +33,17 @@ def preview(chosen: ScoringPass) -> list[dict[str, Any]]:
 
 def _inputs(board: Board, chosen: ScoringPass) -> str:
     rows = Summary.objects.filter(run__version=chosen.version_id).order_by("pk")
-    scored = [[pk, held] for pk, held in rows.values_list("pk", "digest")]
+    scored = [f"{pk}:{held}" for pk, held in rows.values_list("pk", "digest")]
     return digest([board.pk, board.revision, chosen.pk, scored])
 
 
 def _preview(board: Board, chosen: ScoringPass) -> dict[str, Any]:
-    before = standings.compute(board)
+    before = compute(board)
     with transaction.atomic():
         passes = ScoringPass.objects.filter(version=chosen.version_id)
         passes.filter(state=ScoringPass.State.PUBLISHED).update(state=ScoringPass.State.RETIRED)
         passes.filter(pk=chosen.pk).update(state=ScoringPass.State.PUBLISHED)
-        after = standings.compute(board)
+        after = compute(board)
         transaction.set_rollback(True)
     return {"board": board.slug, "title": board.title, "moved": moves(before, after)}
 

@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from academy.aggregation import ItemState
 from academy.draws import weights_seed
 from academy.intervals import Interval
 from leaderboard.digits import shown, telling_digits
 from leaderboard.entries import (
     Entry,
-    ItemState,
     ItemTable,
     Place,
     Placement,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.postgres.search import TrigramWordSimilarity
-from django.db.models import BooleanField, F, FloatField, QuerySet, Value
+from django.db.models import BooleanField, F, FloatField, QuerySet, TextField, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Concat
 
@@ -35,7 +35,7 @@ def search(text: str, user: Any) -> dict[str, list[Any]]:
 
 def _alike(rows: QuerySet[Any], words: str, *fields: str) -> list[Any]:
     parts = [part for name in fields for part in (F(name), Value(" "))][:-1]
-    likeness = TrigramWordSimilarity(words, Concat(*parts))
+    likeness = TrigramWordSimilarity(words, Concat(*parts, output_field=TextField()))
     found = rows.annotate(likeness=likeness).filter(likeness__gte=ALIKE)
     return list(found.order_by("-likeness", "pk")[:MOST])
 

@@ -72,7 +72,7 @@ def _ratings(inputs: Inputs, runs: dict[int, Run]) -> dict[tuple[str, str], dict
     ).values_list("record__run_id", "metric__key", "status", "value", "measures")
     for run_id, key, status, value, measures in rows:
         cell = found[key, runs[run_id].arm or NO_ARM]
-        if status == "scored":
+        if status == "scored" and value is not None:
             cell["given"].append(int(value))
         elif status == "needs_human":
             cell["waiting"] += 1

@@ -11,7 +11,7 @@ from django.utils import timezone
 from academy import auditing
 from academy.canonical import digest
 from academy.errors import AcademyError
-from leaderboard import presenting
+from leaderboard import certifying, presenting
 from leaderboard.computing import compute
 from leaderboard.models import Board, Snapshot
 
@@ -32,12 +32,12 @@ def store_snapshot(board: Board, computed: Json) -> Snapshot:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [7101, board.pk])
     inputs_digest = digest(computed)
-    newest = board.snapshots.order_by("-number").first()
+    newest: Snapshot | None = board.snapshots.order_by("-number").first()
     if newest is not None and newest.inputs_digest == inputs_digest:
         return newest
     number = 1 if newest is None else newest.number + 1
     by_hand = computed["policy"]["publishing"] == "by_hand"
-    return Snapshot.objects.create(
+    made: Snapshot = Snapshot.objects.create(
         board=board,
         number=number,
         board_revision=computed["revision"],
@@ -50,12 +50,15 @@ def store_snapshot(board: Board, computed: Json) -> Snapshot:
         ),
         published_at=None if by_hand else timezone.now(),
     )
+    if not by_hand:
+        certifying.doubt_moved(board, computed)
+    return made
 
 
 @transaction.atomic
 def publish_by_hand(snapshot: Snapshot, *, by: Any = None, reason: str = "") -> Snapshot:
     """Make a waiting snapshot public. AcademyError when a later one is public already."""
-    locked = Snapshot.objects.select_for_update().get(pk=snapshot.pk)
+    locked: Snapshot = Snapshot.objects.select_for_update().get(pk=snapshot.pk)
     if locked.published_at is not None:
         return locked
     public = locked.board.newest_snapshot()
@@ -65,6 +68,7 @@ def publish_by_hand(snapshot: Snapshot, *, by: Any = None, reason: str = "") -> 
         )
     locked.published_at = timezone.now()
     locked.save(update_fields=["published_at"])
+    certifying.doubt_moved(locked.board, locked.standings)
     auditing.note("snapshot.publish", f"snapshot:{locked.pk}", by=by, reason=reason)
     return locked
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from academy.aggregation import ItemState
 from academy.bundle import JSON
 from academy.draws import bootstrap_weights, draw_indices, stream, weights_seed
 from academy.intervals import (
@@ -37,7 +38,7 @@ from leaderboard.attempts import (
 )
 from leaderboard.audit import audited_values, judge_audited
 from leaderboard.comparison import compare, pair_matrix
-from leaderboard.entries import Entry, ItemState, Policy
+from leaderboard.entries import Entry, Policy
 from leaderboard.multiplicity import benjamini_hochberg, holm
 from leaderboard.paired import (
     Difference,

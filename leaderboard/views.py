@@ -7,7 +7,7 @@ import hashlib
 from functools import cache
 from typing import Any
 
-from csp.decorators import csp_update
+from csp.decorators import csp_replace
 from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -117,6 +117,7 @@ def _not_modified(request: HttpRequest, etag: str) -> HttpResponseBase | None:
 def _snapshot(request: HttpRequest, slug: str, number: int | None = None) -> Snapshot:
     """A public snapshot of a board this person may see, the newest by default; else 404."""
     board = get_object_or_404(Board.objects.visible_to(request.user), slug=slug)
+    snapshot: Snapshot | None
     if number is None:
         snapshot = board.newest_snapshot()
     else:
@@ -214,7 +215,7 @@ def _svg(text: str) -> HttpResponse:
 
 
 @xframe_options_exempt
-@csp_update({"frame-ancestors": ["*"]})
+@csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]
 @require_safe
 def board_embed(request: HttpRequest, slug: str) -> HttpResponse:
     """A small table for other sites: it has no forms, no session and no script."""

@@ -258,7 +258,7 @@ def whole_database() -> dict[str, tuple[int, str]]:
         for table in sorted(connection.introspection.table_names(cursor)):
             cursor.execute(
                 "SELECT count(*), coalesce(md5(string_agg(md5(held::text), '' "
-                f'ORDER BY md5(held::text))), \'\') FROM "{table}" AS held'
+                f"ORDER BY md5(held::text))), '') FROM \"{table}\" AS held"
             )
             count, digest = cursor.fetchone()
             found[table] = (int(count), str(digest))

@@ -6,26 +6,66 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('academy', '0003_decision_probability'),
+        ("academy", "0003_decision_probability"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='SubmissionLimit',
+            name="SubmissionLimit",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(choices=[('account', 'Account'), ('organization', 'Organisation')], max_length=12)),
-                ('most', models.PositiveIntegerField()),
-                ('days', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='submission_limits', to='academy.suiteversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[("account", "Account"), ("organization", "Organisation")],
+                        max_length=12,
+                    ),
+                ),
+                ("most", models.PositiveIntegerField()),
+                ("days", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="submission_limits",
+                        to="academy.suiteversion",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('version', 'scope', 'days'), name='one_limit_per_window', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('scope__in', ('account', 'organization'))), name='known_limit_scope'), models.CheckConstraint(condition=models.Q(('days', None), ('days__gte', 1), _connector='OR'), name='limit_window_has_length')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("version", "scope", "days"),
+                        name="one_limit_per_window",
+                        nulls_distinct=False,
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("scope__in", ("account", "organization"))),
+                        name="known_limit_scope",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("days", None), ("days__gte", 1), _connector="OR"),
+                        name="limit_window_has_length",
+                    ),
+                ],
             },
         ),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from academy.models.audit import AuditEvent, Exposure
 from academy.models.decisions import Decision
+from academy.models.judges import JudgeEndpoint, JudgeJob
 from academy.models.limits import SubmissionLimit
 from academy.models.people import ApiToken, Membership, Organization
 from academy.models.plans import Baseline, Binding, Plan, PlannedExecution
@@ -47,6 +48,8 @@ __all__ = [
     "Exposure",
     "Finding",
     "InstanceRecord",
+    "JudgeEndpoint",
+    "JudgeJob",
     "Membership",
     "Metric",
     "Organization",

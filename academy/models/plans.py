@@ -107,6 +107,9 @@ class Baseline(models.Model):
                 condition=~Q(state="approved") | (Q(approver__isnull=False) & ~Q(reason="")),
                 name="approval_is_signed",
             ),
+            models.UniqueConstraint(
+                fields=("plan",), condition=Q(state="approved"), name="one_approved_baseline"
+            ),
         )
 
     def __str__(self) -> str:

@@ -221,6 +221,18 @@ CELERY_BEAT_SCHEDULE = {
 }
 ACADEMY_LEASE_SECONDS = env.float("ACADEMY_LEASE_SECONDS", default=30.0)
 ACADEMY_WORK_UNIT = 500
+ACADEMY_SIGNING_KEY = env.str("ACADEMY_SIGNING_KEY", default="", multiline=True)
+# A judge is asked only where address and model are set; the key is never stored or printed.
+ACADEMY_JUDGE_URL = env.str("ACADEMY_JUDGE_URL", default="")
+ACADEMY_JUDGE_MODEL = env.str("ACADEMY_JUDGE_MODEL", default="")
+ACADEMY_JUDGE_KEY = env.str("ACADEMY_JUDGE_KEY", default="")
+ACADEMY_JUDGE_NAME = env.str("ACADEMY_JUDGE_NAME", default="")
+ACADEMY_JUDGE_SECONDS = env.float("ACADEMY_JUDGE_SECONDS", default=60.0)
+ACADEMY_JUDGE_CONCURRENCY = env.int("ACADEMY_JUDGE_CONCURRENCY", default=2)
+ACADEMY_JUDGE_CHARACTERS = env.int("ACADEMY_JUDGE_CHARACTERS", default=60_000)
+# US dollars for a million tokens.
+ACADEMY_JUDGE_PRICE_IN = env.float("ACADEMY_JUDGE_PRICE_IN", default=0.0)
+ACADEMY_JUDGE_PRICE_OUT = env.float("ACADEMY_JUDGE_PRICE_OUT", default=0.0)
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

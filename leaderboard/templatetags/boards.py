@@ -61,13 +61,11 @@ def slice_interval(axis: dict[str, Any], cell: dict[str, Any] | None) -> SafeStr
     """The small figure of an entry in a slice."""
     if not cell or cell["score"] is None or cell["low"] is None:
         return mark_safe('<span class="dim">–</span>')
-    span = (axis["high"] - axis["low"]) or 1.0
+    start, end = float(axis["low"]), float(axis["high"])
 
     def place(value: float) -> float:
-        return (
-            3
-            + (SLICE_WIDTH - 6) * (min(max(value, axis["low"]), axis["high"]) - axis["low"]) / span
-        )
+        inside = min(max(value, start), end) - start
+        return 3 + (SLICE_WIDTH - 6) * inside / ((end - start) or 1.0)
 
     low, high = place(cell["low"]), place(cell["high"])
     return format_html(
@@ -178,3 +176,18 @@ def share(value: float | None) -> str:
 def as_percent(share: float) -> str:
     """A share as per cent."""
     return f"{share * 100:g} %"
+
+
+@register.filter
+def p_number(value: float | None) -> str:
+    """A p-value with as many digits as a reader uses; a tiny one is not 0."""
+    if value is None:
+        return "–"
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}" if value < 0.1 else f"{value:.2f}"
+
+
+@register.filter
+def p_value(value: float | None) -> str:
+    """A p-value in a sentence."""
+    text = p_number(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"

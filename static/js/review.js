@@ -176,24 +176,24 @@
     if (!kept || kept.words === words()) { store("remove", shelf()); return; }
     if (kept.revision === form().elements.revision.value) put(kept.words); else offer(kept.words);
   }
-  function isAutosave(event) { return event.detail.elt && event.detail.elt.id === "autosave"; }
+  /* An element that was swapped away is still named by the request. */
+  function isAutosave(event) { return event.detail.requestConfig.elt.id === "autosave"; }
+  function leaves(event) { return event.detail.requestConfig.elt.closest("#verdict, [form=verdict]") && !isAutosave(event); }
   document.addEventListener("htmx:beforeRequest", function (event) {
-    if (isAutosave(event)) sent = words();
-    else if (event.detail.elt === form()) isLeaving = true;
+    if (isLeaving) event.preventDefault();
+    else if (isAutosave(event)) sent = words();
+    else if (leaves(event)) isLeaving = true;
   });
-  document.addEventListener("htmx:beforeSwap", function (event) {
-    /* What the answer to a save says is of no use to a page that is being left. */
-    if (isAutosave(event) && isLeaving) event.detail.shouldSwap = false;
-  });
+  document.addEventListener("htmx:oobAfterSwap", tick);
   document.addEventListener("htmx:afterRequest", function (event) {
     var status = event.detail.xhr.status;
-    if (event.detail.elt.id === "verdict") {
+    if (leaves(event)) {
       if (status === 204) store("remove", shelf()); else isLeaving = false;
       return;
     }
     if (!isAutosave(event) || !form()) return;
     isStale = status === 409;
-    if (isStale) { if (!isLeaving) say("A newer draft was saved in another window. Nothing was overwritten."); return; }
+    if (isStale) { say("A newer draft was saved in another window. Nothing was overwritten."); return; }
     if (!event.detail.successful) { if (status === 0 || status >= 500) later(RETRY_MS); return; }
     saved = sent;
     if (Date.now() - lastSaid > 10000) { lastSaid = Date.now(); say(byId("saved").textContent.trim()); }
@@ -255,7 +255,7 @@
     saved = words();
     arrange();
     restore();
-    if (location.hash === "#verdict") focusOn(0, true);
+    if (location.hash === "#undone") focusOn(0, true);
     else if (byId("item")) byId("item").focus({ preventScroll: true });
   });
 })();

@@ -186,16 +186,37 @@ def test_no_export_leaves_its_folder(tmp_path: Path) -> None:
 # Every run of every format as a pair.
 
 
+def open_task(task_id: str) -> dict[str, Any]:
+    """A rubric task without sealed notes."""
+    task = make.rubric_task(task_id)
+    return {name: held for name, held in task.items() if not name.startswith("_")}
+
+
 def some_runs() -> list[Run]:
     """A scored run of each kind of suite that the builders make."""
-    rubrics = make.rubric_version(2)
+    report = make.import_files(
+        {make.rubrics.BUCKET: [open_task("q-0"), open_task("q-1")]},
+        rename=("rubrics", "1"),
+        publish=True,
+        attributes={"evidence": {"strict": {"kind": "people"}}},
+    )
+    rubrics = make.version_of(report)
     lines = [make.judged("q-0", True, False), make.judged("q-1", True, True)]
     judged = make.run_of(
         make.record_files({"run.jsonl": [make.header(suite=str(rubrics)), *lines]}, rubrics)
     )
     measured = make.takeoff_run(make.takeoff_version(3), {"t-0": 100.0, "t-1": 250.0})
+    decide(judged, "q-0", make.person("example-reviewer", "reviewer"))
     make.score_all()
     return [judged, measured]
+
+
+def decide(run: Run, task: str, person: Any) -> None:
+    """A person says of a record that everything is met."""
+    record = run.records.select_related("task").get(task__external_id=task)
+    criteria = record.task.criteria.order_by("ordinal")
+    verdicts = [Verdict(criterion=criterion, value=True) for criterion in criteria]
+    deciding.record_decisions(record, verdicts, source="person", person=person)
 
 
 def test_scored_runs_of_several_formats_are_exported_in_every_form_that_takes_them() -> None:
@@ -215,13 +236,16 @@ def test_scored_runs_of_several_formats_are_exported_in_every_form_that_takes_th
                 assert any(name in record.task_id for name in known)
 
 
-def test_what_waits_is_no_number_in_a_pair() -> None:
+def test_what_waits_is_counted_in_a_pair_and_is_no_row() -> None:
     judged, _measured = some_runs()
     for form in registry.score_forms():
         export = exporting.export_scores(judged, form=form, at=judged.created_at)
         text = b"".join(export.files.values()).decode()
-        assert '"waiting": "2"' in text
-        assert '"is_correct"' not in text
+        assert '"waiting": "1"' in text
+        assert '"scored": "1"' in text
+        assert '"is_correct": true' in text
+        assert '"sample_id": "q-0"' in text
+        assert '"sample_id": "q-1"' not in text
 
 
 def test_keys_are_in_a_pair_only_when_asked_for_and_noted() -> None:
@@ -307,27 +331,26 @@ def test_verdicts_are_closed_in_downloads_while_they_are_closed_on_the_page(
 ) -> None:
     judged, _measured = some_runs()
     assert get(client, "run-own", judged).status_code == 404
-    rows = json.loads(get(client, "run-json", judged).content)["rows"]
-    assert {row["mode"] for row in rows} == {"strict"}
+    response = get(client, "run-json", judged)
+    assert response.status_code == 200
+    rows = [row for row in json.loads(response.content)["rows"] if row["task"] == "q-1"]
+    assert rows
     assert {row["status"] for row in rows} == {"needs_human"}
+    assert {row["value"] for row in rows} == {None}
     client.force_login(make.person("curator", "curator"))
     assert get(client, "run-own", judged).status_code == 200
     opened = json.loads(get(client, "run-json", judged).content)["rows"]
     assert {row["mode"] for row in opened} == {"strict", "reference"}
+    assert len(opened) >= len(rows)
 
 
 def test_all_records_at_once_are_veiled_as_each_of_them_is() -> None:
     judged, measured = some_runs()
     reviewer = make.person("reviewer", "reviewer")
-    record = judged.records.order_by("pk").first()
-    assert record is not None
-    verdicts = [
-        Verdict(criterion=criterion, value=True) for criterion in record.task.criteria.all()
-    ]
     people = [None, reviewer, make.person("other", "reviewer"), make.person("curator", "curator")]
     for decided in (False, True):
         if decided:
-            deciding.record_decisions(record, verdicts, source="person", person=reviewer)
+            decide(judged, "q-1", reviewer)
             make.score_all()
         for run in (judged, measured):
             for person in people:

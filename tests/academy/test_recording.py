@@ -209,9 +209,7 @@ def test_two_answers_of_one_task_in_a_bundle_are_refused_with_both_places(
     from tests.academy.formats import opentakeoff_examples as takeoff
 
     entries = [takeoff.entry("t-0", takeoff.quantity(value, "t-0")) for value in (1, 2)]
-    document = takeoff.bundle(
-        *entries, suite={"id": "example", "version": "1.0", "mode": "ranked"}
-    )
+    document = takeoff.bundle(*entries, suite={"id": "example", "version": "1.0", "mode": "ranked"})
     before = make.whole_database()
     with pytest.raises(FormatError, match=r"/tasks/0/taskId") as refused:
         make.record_files({"run.bundle.json": document}, version)
@@ -220,9 +218,7 @@ def test_two_answers_of_one_task_in_a_bundle_are_refused_with_both_places(
 
 
 def test_a_repetition_with_a_number_of_its_own_is_legal(version: SuiteVersion) -> None:
-    contents = lines(
-        make.execution("t-0", 1), make.execution("t-0", 2, replicate=2), replicates=2
-    )
+    contents = lines(make.execution("t-0", 1), make.execution("t-0", 2, replicate=2), replicates=2)
     run = make.run_of(make.record_files(contents, version))
     assert [record.replicate for record in records_of(run)] == [1, 2]
 
@@ -378,9 +374,6 @@ def test_a_bundle_with_unknown_tasks_is_refused_or_leaves_them_out(version: Suit
     assert report.runs[0].records == 1
 
 
-@pytest.mark.xfail(
-    reason="academy_run and every_eval_ever refuse unknown tasks before the core may leave them out"
-)
 def test_lines_with_unknown_tasks_may_be_left_out_as_well(version: SuiteVersion) -> None:
     contents = lines(make.execution("t-0"), make.execution("nobody-knows"))
     with pytest.raises(FormatError, match="nobody-knows"):

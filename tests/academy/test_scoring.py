@@ -337,9 +337,7 @@ def test_a_decision_scores_again_only_what_depends_on_it(rubric_run: Run) -> Non
     before = set(Score.objects.values_list("pk", flat=True))
     decide(record, reviewer, R1=True, R2=True)
     owed = Work.objects.filter(state="ready", kind="score")
-    assert [(row.payload["first"], row.payload["last"]) for row in owed] == [
-        (record.pk, record.pk)
-    ]
+    assert [(row.payload["first"], row.payload["last"]) for row in owed] == [(record.pk, record.pk)]
     make.score_all()
     fresh = Score.objects.exclude(pk__in=before)
     assert set(fresh.values_list("record_id", flat=True)) == {record.pk}
@@ -479,7 +477,9 @@ def test_a_unit_that_fails_for_good_is_our_failure_and_not_the_entrants(
     version: SuiteVersion, settings: LazySettings, place: int
 ) -> None:
     settings.ACADEMY_WORK_UNIT = 2
-    executions = [make.execution(f"t-{place}", extra={"pad": "x" * FRAME_BYTES}) for place in range(4)]
+    executions = [
+        make.execution(f"t-{place}", extra={"pad": "x" * FRAME_BYTES}) for place in range(4)
+    ]
     run = make.run_of(make.record_files(make.line_run(*executions), version))
     lost = InstanceRecord.objects.of_run(run.pk).order_by("id")[place].pack_id
     Pack.objects.filter(pk=lost).update(content=b"damaged")

@@ -15,8 +15,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 
-from academy import publishing
-from academy.models import AnswerKey, Organization, Run, SuiteVersion, TaskAsset
+from academy import publishing, registry
+from academy.models import AnswerKey, Entrant, Organization, Run, SuiteVersion, TaskAsset
 from adjudication.models import Queue, Seat
 from leaderboard.models import Board, Snapshot
 from tests import factories as make
@@ -104,7 +104,9 @@ def build() -> World:
         task.holdout, task.prompt, task.title = True, HOLDOUT, HOLDOUT
         task.save()
     publishing.publish_version(sealed, reason="ready")
-    rubrics = make.version_of(make.import_files(rubric_files(), rename=("notes", "1"), publish=True))
+    rubrics = make.version_of(
+        make.import_files(rubric_files(), rename=("notes", "1"), publish=True)
+    )
     draft = make.version_of(make.import_files(draft_files()))
     world = World(
         sealed=sealed,
@@ -126,6 +128,10 @@ def build() -> World:
         ),
         draft_run=make.takeoff_run(draft, name="Early entrant"),
     )
+    for name, cost in (("Thrifty", 0.01), ("Lavish", 0.5)):
+        lines = [make.judged(f"q-{place}", True, True) for place in range(3)]
+        costly = [{**line, "usage": {"cost": cost}} for line in lines]
+        make.record_files(make.line_run(*costly, entrant={"name": name}, run_id=name), rubrics)
     organization = Organization.objects.create(slug="entering", name="Entering")
     for run in Run.objects.select_related("entrant"):
         run.entrant.organization = organization
@@ -201,7 +207,7 @@ REGEX = "regex "
 Filled = list[dict[str, Any]]
 
 
-def rows(model: type[Model], *names: str, most: int = 4) -> Filled:
+def rows(model: type[Model], *names: str, most: int = 3) -> Filled:
     """Arguments from real rows, the first and the last of them."""
     fields = {name: name.rpartition("__")[2] for name in names}
     found = list(model._default_manager.order_by("pk").values(*names))  # type: ignore[attr-defined]
@@ -224,9 +230,28 @@ def of_snapshots() -> Filled:
 
 
 def of_passes() -> Filled:
+    return [{**named, "number": number} for named in of_versions() for number in (1,)]
+
+
+def of_tasks() -> Filled:
+    """The first and the last task of every version, which is held out in the sealed one."""
     return [
-        {**named, "number": number} for named in of_versions() for number in (1,)
+        {**named, "ordinal": ordinal}
+        for version, named in zip(SuiteVersion.objects.order_by("pk"), of_versions(), strict=True)
+        for ordinal in (0, version.tasks.count() - 1)
     ]
+
+
+def of_runs() -> Filled:
+    """One run of each entrant, and one that the site made itself."""
+    own = Run.objects.exclude(kind="entrant").order_by("pk").values("pk")[:1]
+    return [*Run.objects.filter(kind="entrant").order_by("pk").values("pk")[:4], *own]
+
+
+def of_exports() -> Filled:
+    """A sealed and an open run in every format that could write it."""
+    forms = [key for key, fmt in registry.all_formats().items() if fmt.export_run]
+    return [{**run, "form": form} for run in of_runs()[:2] for form in forms]
 
 
 def of_rows(label: str) -> Callable[[], Filled]:
@@ -238,8 +263,11 @@ ARGUMENTS: dict[str, Callable[[], Filled]] = {
     "suites/<slug:slug>/": lambda: rows(apps.get_model("academy.Suite"), "slug"),
     "suites/<slug:slug>/<str:name>/": of_versions,
     "suites/<slug:slug>/<str:name>/passes/<int:number>/": of_passes,
-    "runs/<int:pk>/": lambda: rows(Run, "pk", most=9),
-    "records/<int:pk>/": lambda: rows(apps.get_model("academy.InstanceRecord"), "pk", most=6),
+    "suites/<slug:slug>/<str:name>/tasks/<int:ordinal>/": of_tasks,
+    "entrants/<slug:slug>/": lambda: rows(Entrant, "slug", most=6),
+    "runs/<int:pk>/": of_runs,
+    "runs/<int:pk>/as-<slug:form>.zip": of_exports,
+    "records/<int:pk>/": lambda: rows(apps.get_model("academy.InstanceRecord"), "pk", most=4),
     "assets/<int:pk>": lambda: rows(TaskAsset, "pk"),
     "boards/<slug:slug>/": lambda: rows(Board, "slug", most=9),
     "boards/<slug:slug>/snapshots/<int:number>/": of_snapshots,
@@ -253,14 +281,19 @@ ARGUMENTS: dict[str, Callable[[], Filled]] = {
         }
     ],
 }
-# What pages read from the query, by the beginning of the address.
+# What pages read from the query, by the address.
 QUERIES: dict[str, tuple[str, ...]] = {
-    "suites/": ("?page=1", "?page=2", "?q=t-1"),
-    "runs/": ("?page=1", "?outcome=failed", "?outcome=waiting", "?after=1", "?q=e"),
+    "suites/": ("?page=2", "?q=t-1"),
+    "suites/<slug:slug>/<str:name>/": ("?page=2",),
+    "runs/": ("?page=2", "?q=e"),
     "runs/<int:pk>/": ("?outcome=failed", "?outcome=unscorable", "?after=1"),
     "records/<int:pk>/": ("?from=0", "?from=1&step=1&chars=99999"),
-    "boards/<slug:slug>/": ("?raw=1", "?slice=competency%3Darea-takeoff", "?sort=score"),
-    "admin/": ("?q=t-1", "?o=1"),
+    "boards/<slug:slug>/": ("?slice=competency%3Darea-takeoff", "?sort=score", "?mode=reference"),
+    "boards/<slug:slug>/standings.csv": ("?raw=1",),
+    "search/": ("?q=t-11", "?q=31946", "?q=anary", "?q=Measure"),
+    "compare/": ("?a=1&b=2", "?runs=1&runs=2"),
+    "admin/academy/answerkey/": ("?q=t-1",),
+    "admin/academy/task/": ("?q=t-1",),
 }
 ARGUMENT = re.compile(r"<(?:(\w+):)?(\w+)>")
 
@@ -313,4 +346,4 @@ def paths_of(route: Route) -> list[str]:
 
 def variants_of(route: Route) -> tuple[str, ...]:
     """The queries by which an address is asked."""
-    return ("", *(longest(QUERIES, route.pattern) or ()))
+    return ("", *QUERIES.get(route.pattern, ()))

@@ -88,9 +88,11 @@ def queue_of(version: SuiteVersion, **facts: Any) -> Queue:
     return queue
 
 
-def waiting_queue(items: int = 3, *, criteria: int = 2, seats: int = 1, **facts: Any) -> Queue:
+def waiting_queue(
+    items: int = 3, *, criteria: int = 2, seats: int = 1, notes: bool = True, **facts: Any
+) -> Queue:
     """A queue with an item for each task of one run."""
-    version = rubric_version(items, criteria=criteria)
+    version = rubric_version(items, criteria=criteria, notes=notes)
     rubric_run(version)
     queue = queue_of(version, **facts)
     if seats > 1:

@@ -137,7 +137,9 @@ def test_a_worker_killed_in_the_middle_of_a_run_loses_no_score_and_doubles_none(
     with worker("first", tmp_path) as first, worker("second", tmp_path) as second:
         assert wait_for(lambda: answering() == 2, seconds=25), (tmp_path / "first.log").read_text()
         nudge()
-        held = stop_within_a_unit(first, after=units * 3 // 5) or stop_within_a_unit(second, after=1)
+        held = stop_within_a_unit(first, after=units * 3 // 5) or stop_within_a_unit(
+            second, after=1
+        )
         assert held, (tmp_path / "first.log").read_text()
         victim, heir = (first, second) if group_is_stopped(first) else (second, first)
         assert done() < units

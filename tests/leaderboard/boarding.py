@@ -6,7 +6,6 @@ import hashlib
 import random
 from typing import Any
 
-from academy import publishing
 from academy.models import Run, SuiteVersion
 from leaderboard.boards import StoredPolicy
 from leaderboard.models import Board, Snapshot
@@ -48,21 +47,17 @@ def filled_board(slug: str = "example", tasks: int = 20, **changes: Any) -> Boar
     return board
 
 
-def judged_version(tasks: int = 40, *, slug: str = "rubrics", evidence: str = "") -> SuiteVersion:
-    """Rubric tasks of two difficulties with one criterion each."""
+def judged_version(tasks: int = 40, *, slug: str = "rubrics", sealed: bool = False) -> SuiteVersion:
+    """A published version of rubric tasks of two difficulties with one criterion each."""
+    notes = "Example note for graders." if sealed else None
     listed = [
-        made.rubric_task(f"q-{place}", 1, difficulty="easy" if place % 2 else "hard")
+        made.rubric_task(
+            f"q-{place}", 1, difficulty="easy" if place % 2 else "hard", _world_notes=notes
+        )
         for place in range(tasks)
     ]
-    report = made.import_files({rubrics.BUCKET: listed}, rename=(slug, "1"), publish=False)
-    version = made.version_of(report)
-    if evidence:
-        version.attributes = {
-            **version.attributes,
-            "evidence": {"reference": {"kind": "reference"}, "strict": {"kind": evidence}},
-        }
-        version.save(update_fields=["attributes"])
-    return version
+    report = made.import_files({rubrics.BUCKET: listed}, rename=(slug, "1"), publish=True)
+    return made.version_of(report)
 
 
 def judged_run(version: SuiteVersion, name: str, passes: set[int], **changes: Any) -> Run:
@@ -77,14 +72,14 @@ def judged_run(version: SuiteVersion, name: str, passes: set[int], **changes: An
     return made.run_of(made.record_files(document, version))
 
 
-def judged_board(slug: str = "rubrics") -> Board:
+def judged_board(slug: str = "rubrics", *, sealed: bool = False) -> Board:
     """Three entries on the board that counts one judge's verdicts, by exact McNemar."""
-    version = judged_version(slug=slug)
-    publishing.publish_version(version, reason="a test")
+    version = judged_version(slug=slug, sealed=sealed)
     for name, count in (("Alpha", 36), ("Beta", 33), ("Gamma", 8)):
         judged_run(version, name, set(range(count)))
     made.score_all()
-    return version.boards.get(policy__mode="reference")
+    board: Board = version.boards.get(policy__mode="reference")
+    return board
 
 
 def policy_of(board: Board, **changes: Any) -> StoredPolicy:

@@ -21,7 +21,6 @@ from tests import factories as made
 from tests.leaderboard.boarding import (
     drawn_version,
     filled_board,
-    judged_board,
     judged_run,
     newest,
     off,
@@ -50,8 +49,8 @@ def test_one_definition_of_item_states_serves_vectors_and_ranking() -> None:
     assert entries.ItemState is aggregation.ItemState
 
 
-def test_the_rule_of_the_board_chooses_among_several_attempts() -> None:
-    board = filled_board()
+def test_the_rule_of_the_board_chooses_among_several_attempts(wide_board: Board) -> None:
+    board = wide_board
     version = board.versions.get()
     made.takeoff_run(version, off(20, 30), name="Alpha")
     made.takeoff_run(version, off(20, 20), name="Alpha")
@@ -71,8 +70,8 @@ def test_the_rule_of_the_board_chooses_among_several_attempts() -> None:
     assert row_of(board, "Alpha")["shown"] == "16.7"
 
 
-def test_attempts_are_chosen_by_the_median_where_the_median_ranks() -> None:
-    board = filled_board()
+def test_attempts_are_chosen_by_the_median_where_the_median_ranks(wide_board: Board) -> None:
+    board = wide_board
     version = board.versions.get()
     # A better median, but a worse mean: a handful of answers is far off.
     made.takeoff_run(version, off(20, 5), name="Delta")
@@ -90,8 +89,8 @@ def test_a_provisional_attempt_is_not_chosen_as_best_while_another_is_final() ->
     assert said == [ItemState.SCORED, ItemState.WAITING]
 
 
-def test_a_withdrawn_run_is_listed_apart_and_still_counts_as_an_attempt() -> None:
-    board = filled_board()
+def test_a_withdrawn_run_is_listed_apart_and_still_counts_as_an_attempt(wide_board: Board) -> None:
+    board = wide_board
     version = board.versions.get()
     second = made.takeoff_run(version, off(20, 30), name="Alpha")
     made.score_all()
@@ -107,8 +106,8 @@ def test_a_withdrawn_run_is_listed_apart_and_still_counts_as_an_attempt() -> Non
     assert moved["Alpha"] == f"run {second.pk} was withdrawn"
 
 
-def test_an_audited_board_ranks_by_the_judge_corrected_by_people() -> None:
-    board = judged_board().versions.get().boards.get(policy__mode="strict")
+def test_an_audited_board_ranks_by_the_judge_corrected_by_people(judged: Board) -> None:
+    board = judged.versions.get().boards.get(policy__mode="strict")
     assert board.policy["evidence"] == "judge_audited"
     assert "Judged, not audited" in row_of(board, "Alpha")["reason"]
     run = Run.objects.get(entrant__name="Alpha")
@@ -157,13 +156,11 @@ def test_a_decision_keeps_its_chance_and_refuses_one_that_is_none() -> None:
         type(stored).objects.filter(pk=stored.pk).update(probability=0.5)
     other = made.person("other", "reviewer")
     with pytest.raises(IntegrityError), transaction.atomic():
-        deciding.record_decisions(
-            record, [verdict], source="person", person=other, probability=1.5
-        )
+        deciding.record_decisions(record, [verdict], source="person", person=other, probability=1.5)
 
 
-def test_a_change_of_policy_is_a_revision_and_old_snapshots_stay() -> None:
-    board = filled_board()
+def test_a_change_of_policy_is_a_revision_and_old_snapshots_stay(wide_board: Board) -> None:
+    board = wide_board
     before = newest(board)
     change(board, confidence=0.9)
     assert board.revision == 2
@@ -191,15 +188,15 @@ def test_a_change_of_policy_is_a_revision_and_old_snapshots_stay() -> None:
     ],
 )
 def test_a_policy_that_cannot_be_is_refused_by_field(wrong: dict[str, Any], field: str) -> None:
-    (board,) = boards.ensure_boards(drawn_version(tasks=2))
+    (board,) = boards.ensure_boards(drawn_version("other", 2))
     with pytest.raises(AcademyError, match=f"{field}: "):
         boards.change_board(board, policy_of(board, **wrong), list(board.versions.all()))
     board.refresh_from_db()
     assert board.revision == 1
 
 
-def test_entries_below_the_step_of_the_board_are_listed_with_the_reason() -> None:
-    board = filled_board()
+def test_entries_below_the_step_of_the_board_are_listed_with_the_reason(wide_board: Board) -> None:
+    board = wide_board
     change(board, verification=4)
     row = row_of(board, "Alpha")
     assert (row["rank"], row["place"]) == (None, "listed")
@@ -207,8 +204,8 @@ def test_entries_below_the_step_of_the_board_are_listed_with_the_reason() -> Non
 
 
 def test_a_board_over_two_versions_counts_the_items_of_both() -> None:
-    board = filled_board(tasks=10)
-    second = drawn_version("example", 12, version="2.0")
+    board = filled_board("pair", 10)
+    second = drawn_version("pair", 12, version="2.0")
     made.takeoff_run(second, off(0, of=12), name="Alpha")
     made.score_all()
     both = [*board.versions.all(), second]
@@ -221,15 +218,15 @@ def test_a_board_over_two_versions_counts_the_items_of_both() -> None:
     assert (missed["place"], missed["missing"]) == ("incomplete", 12)
 
 
-def test_versions_that_measure_differently_cannot_share_a_board() -> None:
-    board = filled_board(tasks=8)
+def test_versions_that_measure_differently_cannot_share_a_board(small_board: Board) -> None:
+    board = small_board
     other = made.rubric_version(2)
     with pytest.raises(AcademyError, match="metric: "):
         boards.change_board(board, policy_of(board), [*board.versions.all(), other])
 
 
-def test_a_snapshot_never_changes_and_stays_published() -> None:
-    board = filled_board(tasks=8)
+def test_a_snapshot_never_changes_and_stays_published(small_board: Board) -> None:
+    board = small_board
     snapshot = newest(board)
     for changes in (
         {"standings": {}},
@@ -245,8 +242,8 @@ def test_a_snapshot_never_changes_and_stays_published() -> None:
         snapshot.delete()
 
 
-def test_nothing_new_makes_no_snapshot() -> None:
-    board = filled_board(tasks=8)
+def test_nothing_new_makes_no_snapshot(small_board: Board) -> None:
+    board = small_board
     before = newest(board).number
     assert standings.publish_snapshot(board) == newest(board)
     boards.owe_snapshot(board)
@@ -255,8 +252,8 @@ def test_nothing_new_makes_no_snapshot() -> None:
     assert newest(board).number == before
 
 
-def test_many_changes_before_the_work_is_done_make_one_snapshot() -> None:
-    board = filled_board(tasks=8)
+def test_many_changes_before_the_work_is_done_make_one_snapshot(small_board: Board) -> None:
+    board = small_board
     version = board.versions.get()
     before = newest(board).number
     for place in range(4):
@@ -266,8 +263,8 @@ def test_many_changes_before_the_work_is_done_make_one_snapshot() -> None:
     assert len(newest(board).standings["standings"]) == 7
 
 
-def test_differences_name_new_entrants_and_new_runs() -> None:
-    board = filled_board()
+def test_differences_name_new_entrants_and_new_runs(wide_board: Board) -> None:
+    board = wide_board
     version = board.versions.get()
     made.takeoff_run(version, off(18), name="Alpha")
     made.score_all()
@@ -281,8 +278,8 @@ def test_differences_name_new_entrants_and_new_runs() -> None:
     }
 
 
-def test_a_snapshot_published_by_hand_waits_for_a_curator() -> None:
-    board = filled_board(tasks=8)
+def test_a_snapshot_published_by_hand_waits_for_a_curator(small_board: Board) -> None:
+    board = small_board
     change(board, publishing="by_hand")
     waiting = board.snapshots.order_by("-number").first()
     assert waiting.published_at is None
@@ -291,8 +288,8 @@ def test_a_snapshot_published_by_hand_waits_for_a_curator() -> None:
     assert newest(board).number == waiting.number
 
 
-def test_a_board_of_a_draft_version_is_for_nobody_to_see() -> None:
-    board = filled_board(tasks=8)
+def test_a_board_of_a_draft_version_is_for_nobody_to_see(small_board: Board) -> None:
+    board = small_board
     draft = made.takeoff_version(8, slug="draft", publish=False)
     hidden = boards.ensure_boards(draft)
     assert standings.compute(hidden[0]) is None

@@ -50,7 +50,7 @@ def test_two_equal_entries_one_without_score_and_one_over_half_the_items(policy:
     ]
     standings = by_key(ranking)
     assert (standings["half"].place, standings["half"].coverage) == (Place.INCOMPLETE, 0.5)
-    assert standings["half"].reason == ("5 of 10 items were submitted; a rank needs 0.95 of them.")
+    assert standings["half"].reason == ("5 of 10 items were submitted; a rank needs 95 % of them.")
     assert standings["nothing"].place is Place.UNSCORED
     assert standings["nothing"].score.point is None
     assert (standings["nothing"].shown, standings["nothing"].coverage) == ("", 0.0)

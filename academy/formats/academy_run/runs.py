@@ -18,7 +18,7 @@ from academy.bundle import (
     SuiteSpec,
     TaskSpec,
 )
-from academy.errors import FormatError, Problems
+from academy.errors import SHOWN_PROBLEMS, FormatError, Problems
 from academy.formats.academy_run.checking import check
 from academy.formats.academy_run.lines import VERDICTS, is_instant, record_of, run_of, texts_of
 from academy.formats.reading import (
@@ -47,14 +47,17 @@ def is_run_file(files: Files, path: PurePosixPath) -> bool:
     """Whether a file begins with a header, looking at its first bytes only."""
     if path.suffix.lower() not in SUFFIXES:
         return False
+    looks_so = False
     try:
         head = files.head(path, HEAD)
         first, is_whole, _ = head.lstrip(b" \t\r\n").partition(b"\n")
+        looks_so = first.startswith(b"{") and f'"{MARK}"'.encode() in first
         if not is_whole and len(head) == HEAD:
-            return first.startswith(b"{") and f'"{MARK}"'.encode() in first
+            return looks_so
         value = read_json(first, path=str(path))
     except FormatError:
-        return False
+        # A header that cannot be read is one all the same, so that it is told what is wrong in it.
+        return looks_so
     return isinstance(value, Mapping) and MARK in value
 
 
@@ -68,12 +71,26 @@ def parse_run(files: Files, suite: SuiteSpec | None) -> RunUpload:
     readers = [RunFile(files, path, suite, problems, artifacts) for path in paths]
     runs = [reader.check() for reader in readers]
     check_double_runs(readers, problems)
+    for path in files:
+        if path not in paths and path not in artifacts.digests:
+            check_lines_beside(files, path, problems)
     problems.raise_if_any()
     return RunUpload(
         runs=tuple(run for run in runs if run is not None),
         records=partial(stream_records, files, paths),
         files=tuple(report_of(path, paths, artifacts) for path in files),
+        notices=tuple(problems.notices),
     )
+
+
+def check_lines_beside(files: Files, path: PurePosixPath, problems: Problems) -> None:
+    """Note a file of lines whose beginning cannot be read: it may be a piece that was damaged."""
+    if path.suffix.lower() in SUFFIXES:
+        try:
+            with files.open(path) as stream:
+                next(read_jsonl(stream, path=str(path)))
+        except FormatError as error:
+            problems.extend(error)
 
 
 def report_of(
@@ -251,8 +268,11 @@ class RunFile:
             return
         task = self.tasks.get(value["task"])
         if task is None:
+            # Whoever stores the run refuses such records, or leaves them out and lists them.
             message = f"the suite has no task {value['task']!r}"
-            self.error(line, "unknown-task", message, "task")
+            if len(self.problems.notices) < SHOWN_PROBLEMS:
+                name, where = str(self.path), pointer("task")
+                self.problems.warn(name, "unknown-task", message, line=line, pointer=where)
             return
         criteria = {criterion.key for criterion in task.criteria}
         for place, decision in enumerate(value.get("decisions", ())):

@@ -70,7 +70,8 @@ def claims(files: Files) -> bool:
 def is_bundle(files: Files, path: PurePosixPath) -> bool:
     """Whether a member is a run bundle by its name, or a document with a bundle's version.
 
-    A schema and a collection of bundles hold the same word, so that one look is not enough.
+    A schema and a collection of bundles hold the same word, so that one look is not enough. A
+    document that cannot be read is one by the word alone, so that it is told what is wrong in it.
     """
     if path.name.lower().endswith(".bundle.json"):
         return True
@@ -79,7 +80,7 @@ def is_bundle(files: Files, path: PurePosixPath) -> bool:
     try:
         document = read_json(files[path], path=str(path))
     except FormatError:
-        return False
+        return files.head(path, HEAD).lstrip(b" \t\r\n").startswith(b"{")
     return isinstance(document, Mapping) and "bundleVersion" in document
 
 

@@ -53,5 +53,6 @@ class Command(BaseCommand):
                 self.stdout.write(
                     f"run {row['carried_from']} is run {row['run']}: run on {row['run_on']}, "
                     f"judged under {row['judged_under']}; {row['records']} records, "
-                    f"{row['decisions']} decisions, {len(row['tasks_left_behind'])} tasks left behind"
+                    f"{row['decisions']} decisions, "
+                    f"{len(row['tasks_left_behind'])} tasks left behind"
                 )

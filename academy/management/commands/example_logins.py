@@ -18,4 +18,4 @@ class Command(BaseCommand):
         """One line per account."""
         lines = demonstrating.logins()
         if lines:
-            self.stdout.write("\n".join(["Log in as (user / password):", *lines]))
+            self.stdout.write("\n".join(["Sign in as (user / password):", *lines]))

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from academy import intake, limiting
 from academy.management.printing import acting_person, refusing
+from academy.models import SubmissionLimit
 
 
 class Command(BaseCommand):
@@ -34,7 +35,7 @@ class Command(BaseCommand):
                 if options[scope] is not None:
                     most = options[scope] if options[scope] >= 0 else None
                     limiting.set_limit(version, scope, most, days=options["days"], by=by)
-            held = version.submission_limits.order_by("scope", "days")
+            held = SubmissionLimit.objects.filter(version=version).order_by("scope", "days")
             rows = [{"scope": row.scope, "most": row.most, "days": row.days} for row in held]
             if options["json"]:
                 self.stdout.write(json.dumps({"ok": True, "limits": rows}, indent=2))

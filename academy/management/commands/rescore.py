@@ -31,7 +31,7 @@ class Command(BaseCommand):
         """Owe the scoring, and print how many units that are."""
         with refusing(self, as_json=options["json"]):
             version = intake.find_version(version_name)
-            runs = Run.objects.filter(version=version, state=Run.State.CLOSED)
+            runs = Run.objects.filter(version=version, state__in=("open", "closed"))
             if options["run"]:
                 runs = Run.objects.filter(version=version, pk__in=options["run"])
             found = list(runs.select_related("version").order_by("pk"))

@@ -37,7 +37,7 @@ class Command(BaseCommand):
                 **snapshot.standings,
                 "snapshot": snapshot.number,
                 "snapshot_digest": snapshot.digest,
-                "published_at": snapshot.published_at.isoformat(),
+                "published_at": snapshot.published_at and snapshot.published_at.isoformat(),
             }
             self.stdout.write(json.dumps(printed, indent=2, ensure_ascii=False))
             return

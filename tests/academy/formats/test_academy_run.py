@@ -198,11 +198,19 @@ def test_names_that_the_suite_does_not_have_are_refused() -> None:
     unknown = {"task": "t-9", "status": "missing"}
     verdicts = {**EXECUTION, "task": "t-2", "scores": [{"metric": "m", "value": None}]}
     assert rules(HEADER, unknown, verdicts, {**unknown, "task": "t-8"}, suite=SUITE) == [
-        ("unknown-task", 2, "/task"),
         ("unknown-criterion", 3, "/decisions/0/criterion"),
         ("unknown-metric", 3, "/scores/0/metric"),
-        ("unknown-task", 4, "/task"),
     ]
+
+
+def test_tasks_that_the_suite_does_not_have_are_told_and_their_records_given() -> None:
+    unknown = {"task": "t-9", "status": "missing"}
+    read = parse_run(upload(HEADER, unknown, {**unknown, "task": "t-8"}), SUITE)
+    assert [(one.rule, one.line, one.pointer) for one in read.notices] == [
+        ("unknown-task", 2, "/task"),
+        ("unknown-task", 3, "/task"),
+    ]
+    assert [record.task_id for record in read.records()] == ["t-9", "t-8"]
 
 
 def test_artifacts_are_members_of_the_upload_with_their_digest() -> None:

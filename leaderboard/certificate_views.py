@@ -1,0 +1,115 @@
+"""Pages, badges and checks of certificates."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from leaderboard import badges, certifying
+from leaderboard.models import Board, Certificate, SigningKey
+
+LONGEST = 64 * 1024
+BADGES = {
+    "valid": "ok", "under_review": "old", "superseded": "old", "expired": "old", "revoked": "rev",
+}  # fmt: skip
+
+
+def _certificate(request: HttpRequest, serial: str) -> Certificate:
+    boards = Board.objects.visible_to(request.user)
+    found: Certificate = get_object_or_404(
+        Certificate.objects.filter(board__in=boards).select_related(
+            "board", "run__entrant", "snapshot"
+        ),
+        serial=serial,
+    )
+    return found
+
+
+@require_safe
+def certificate_list(request: HttpRequest) -> HttpResponse:
+    """The newest certificates, whatever their state."""
+    boards = Board.objects.visible_to(request.user)
+    rows = Certificate.objects.filter(board__in=boards).select_related("board", "run__entrant")
+    now = timezone.now()
+    held = [
+        {"certificate": row, "state": certifying.state_of(row, now)}
+        for row in rows.order_by("-pk")[:200]
+    ]
+    context = {"rows": held, "keys": SigningKey.objects.order_by("pk")}
+    return render(request, "leaderboard/certificate_list.html", context)
+
+
+@require_safe
+def certificate_detail(request: HttpRequest, serial: str) -> HttpResponse:
+    """A certificate, checked while the page is made."""
+    certificate = _certificate(request, serial)
+    state, checks = certifying.verify(certificate.document)
+    context = {
+        "certificate": certificate,
+        "document": certificate.document,
+        "state": state,
+        "checks": checks,
+        "site_root": f"{request.scheme}://{request.get_host()}",
+    }
+    return render(request, "leaderboard/certificate_detail.html", context)
+
+
+@require_safe
+def certificate_json(request: HttpRequest, serial: str) -> JsonResponse:
+    """The signed document."""
+    response = JsonResponse(_certificate(request, serial).document)
+    response["Content-Disposition"] = f'attachment; filename="{serial}.json"'
+    return response
+
+
+@require_safe
+def certificate_badge(request: HttpRequest, serial: str) -> HttpResponse:
+    """The badge, drawn from the live state; its words change with it."""
+    certificate = _certificate(request, serial)
+    state = certifying.state_of(certificate, timezone.now())
+    held = certificate.document
+    text = state.replace("_", " ")
+    if state == "valid":
+        score = f" {held['shown']} {held['unit']}".rstrip() if held["shown"] else ""
+        text = f"{held['board_title']}: {held['tier']}{score}"
+    svg = render_to_string("leaderboard/_badge.svg", badges.badge(text, BADGES[state]))
+    response = HttpResponse(svg, content_type="image/svg+xml")
+    response["Cache-Control"] = "no-cache"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+@csrf_exempt
+@require_POST
+def verify(request: HttpRequest) -> JsonResponse:
+    """Whether a document is one of our certificates and in force; it changes nothing."""
+    if len(request.body) > LONGEST:
+        return _answer("invalid", [], "The document is too large.", 413)
+    try:
+        document: Any = json.loads(request.body)
+    except (ValueError, RecursionError):
+        return _answer("invalid", [], "That is no JSON document.", 400)
+    if not isinstance(document, dict):
+        return _answer("invalid", [], "A certificate is a JSON object.", 400)
+    state, checks = certifying.verify(document)
+    told = [{"name": check.name, "ok": check.ok, "detail": check.detail} for check in checks]
+    return _answer(state, told, "", 200)
+
+
+def _answer(state: str, checks: list[dict[str, Any]], detail: str, status: int) -> JsonResponse:
+    content = {"valid": state == "valid", "state": state, "checks": checks, "detail": detail}
+    return JsonResponse(content, status=status)
+
+
+@require_safe
+def keys(request: HttpRequest) -> JsonResponse:
+    """The public keys that ever signed here; old ones stay."""
+    rows = SigningKey.objects.order_by("pk").values("name", "pem", "created_at")
+    return JsonResponse({"keys": list(rows)})

@@ -1,0 +1,265 @@
+"""Certificates are issued after review, doubted when numbers move, superseded and revoked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from academy import auditing
+from academy.errors import AcademyError
+from academy.models import Run
+from leaderboard import certificates
+from leaderboard.certificates import Check
+from leaderboard.models import Board, Certificate, SigningKey, Snapshot, Window, WindowResult
+
+VALIDITY = timedelta(days=365)
+LIVE = (Certificate.State.VALID, Certificate.State.UNDER_REVIEW)
+
+
+def signing_key() -> Ed25519PrivateKey:
+    """The key in ACADEMY_SIGNING_KEY (PEM), else one that is made once in the data folder.
+
+    Its public half is kept for ever, so that old certificates can be checked after a change.
+    """
+    named = settings.ACADEMY_SIGNING_KEY
+    kept = Path(settings.DATA_DIR) / "signing-key.pem"
+    pem = named.encode() if named else _kept_pem(kept)
+    try:
+        key = load_pem_private_key(pem, password=None)
+    except ValueError as error:
+        raise AcademyError("The signing key is no private key in PEM.") from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise AcademyError("The signing key is no Ed25519 key.")
+    public = key.public_key()
+    SigningKey.objects.get_or_create(
+        name=certificates.key_id(public),
+        defaults={
+            "pem": public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+        },
+    )
+    return key
+
+
+def _kept_pem(kept: Path) -> bytes:
+    if not kept.exists():
+        made = Ed25519PrivateKey.generate().private_bytes(
+            Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+        )
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            pass
+        else:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(made)
+    return kept.read_bytes()
+
+
+def public_keys() -> dict[str, Ed25519PublicKey]:
+    """All keys that ever signed here, by name."""
+    found = {}
+    for row in SigningKey.objects.order_by("pk"):
+        key = load_pem_public_key(row.pem.encode())
+        if isinstance(key, Ed25519PublicKey):
+            found[row.name] = key
+    return found
+
+
+@transaction.atomic
+def issue(
+    snapshot: Snapshot, key: str, *, by: Any, reason: str, at: datetime | None = None
+) -> Certificate:
+    """Certify one entry of a published snapshot; an earlier certificate of it is superseded.
+
+    Raises AcademyError when the entry has no tier, its records were not scored here, the snapshot
+    is not public or not the newest, or the board has windows and none is open.
+    """
+    now = at or timezone.now()
+    board = Board.objects.select_for_update().get(pk=snapshot.board_id)
+    row = _row_to_certify(board, snapshot, key)
+    run = Run.objects.select_related("entrant").get(pk=row["run"])
+    window = _open_window(board, now)
+    serial = _next_serial()
+    expires = now + VALIDITY
+    document = certificates.signed(
+        _document(serial, snapshot, row, run, window, now, expires), signing_key()
+    )
+    earlier = Certificate.objects.filter(board=board, run__entrant=run.entrant, state__in=LIVE)
+    for old in earlier.filter(run__arm=run.arm, run__scenario=run.scenario):
+        change_state(old, Certificate.State.SUPERSEDED, by=by, reason=f"superseded by {serial}")
+    made: Certificate = Certificate.objects.create(
+        serial=serial,
+        board=board,
+        run=run,
+        snapshot=snapshot,
+        window=window,
+        tier=row["details"]["tier"],
+        document=document,
+        issued_at=now,
+        expires_at=expires,
+    )
+    if window is not None:
+        WindowResult.objects.get_or_create(
+            window=window,
+            entrant=run.entrant,
+            run=run,
+            defaults={"passed": True, "tier": made.tier, "value": row["score"]},
+        )
+    auditing.note("certificate.issue", f"certificate:{serial}", by=by, reason=reason)
+    return made
+
+
+def check_entry(board: Board, key: str, at: datetime | None = None) -> None:
+    """Raise AcademyError when this entry of the newest snapshot could not be certified now."""
+    snapshot = board.newest_snapshot()
+    if snapshot is None:
+        raise AcademyError("This board has no published snapshot.")
+    _row_to_certify(board, snapshot, key)
+    _open_window(board, at or timezone.now())
+
+
+def _row_to_certify(board: Board, snapshot: Snapshot, key: str) -> dict[str, Any]:
+    newest = board.newest_snapshot()
+    if newest is None or newest.pk != snapshot.pk:
+        raise AcademyError("Only the newest published snapshot can be certified.")
+    rows: list[dict[str, Any]] = snapshot.standings["standings"]
+    row = next((row for row in rows if row["key"] == key), None)
+    if row is None:
+        raise AcademyError(f"Snapshot {snapshot.number} has no entry {key!r}.")
+    if row["place"] != "ranked":
+        raise AcademyError(f"{row['name']} is not ranked: {row['reason']}")
+    if not row["details"].get("tier"):
+        raise AcademyError(f"{row['name']} has reached no tier.")
+    if row["verification"] < Run.Verification.RESCORED:
+        raise AcademyError("Only what was scored here can be certified.")
+    return row
+
+
+def _open_window(board: Board, now: datetime) -> Window | None:
+    if not board.windows.exists():
+        return None
+    window: Window | None = (
+        board.windows.filter(opens_at__lte=now, closes_at__gt=now).order_by("opens_at").first()
+    )
+    if window is None:
+        raise AcademyError("No window of this board is open now.")
+    return window
+
+
+def _next_serial() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval('leaderboard_certificate_serial')")
+        number = cursor.fetchone()[0]
+    return f"ACA-{number:06d}"
+
+
+def _document(
+    serial: str,
+    snapshot: Snapshot,
+    row: Mapping[str, Any],
+    run: Run,
+    window: Window | None,
+    now: datetime,
+    expires: datetime,
+) -> dict[str, Any]:
+    standings = snapshot.standings
+    held = ("rank", "rank_low", "rank_high", "score", "low", "high", "shown", "n", "run_digest")
+    named = ("suite", "version", "version_digest", "pass", "pass_digest")
+    return {
+        "serial": serial,
+        "issuer": "Academy",
+        "entrant": run.entrant.slug,
+        "name": run.entrant.name,
+        "run": run.pk,
+        **{name: row[name] for name in held},
+        "tier": row["details"]["tier"],
+        "verification": row["verification_label"],
+        "board": snapshot.board.slug,
+        "board_title": snapshot.board.title,
+        **{name: standings[name] for name in named},
+        "metric": standings["metric"]["label"],
+        "unit": standings["metric"]["unit"],
+        "snapshot": snapshot.number,
+        "snapshot_digest": snapshot.digest,
+        "window": window.label if window else None,
+        "issued_at": now.isoformat(),
+        "expires_at": expires.isoformat(),
+    }
+
+
+@transaction.atomic
+def change_state(
+    certificate: Certificate, state: str, *, by: Any = None, reason: str
+) -> Certificate:
+    """Move a certificate on. Superseded and revoked are final; AcademyError for a way back."""
+    locked: Certificate = Certificate.objects.select_for_update().get(pk=certificate.pk)
+    if locked.state not in LIVE:
+        raise AcademyError(f"{locked.serial} is {locked.get_state_display().lower()} for good.")
+    if not reason.strip():
+        raise AcademyError("Say why; the page of the certificate shows it.")
+    locked.state, locked.reason = state, reason
+    locked.save(update_fields=["state", "reason"])
+    auditing.note(f"certificate.{state}", f"certificate:{locked.serial}", by=by, reason=reason)
+    return locked
+
+
+def doubt_moved(board: Board, standings: Mapping[str, Any]) -> int:
+    """Put certificates under review whose run lost its tier or its place; gives how many."""
+    rows = {row["run"]: row for row in standings["standings"]}
+    doubted = 0
+    for held in board.certificates.filter(state=Certificate.State.VALID).order_by("pk"):
+        row = rows.get(held.run_id)
+        if row is not None and (row["details"].get("tier"), row["place"]) == (held.tier, "ranked"):
+            continue
+        if row is None and held.run.state == Run.State.CLOSED:
+            continue  # a newer run of the entrant counts; what was certified still holds
+        why = "its run was withdrawn" if row is None else "its tier or place changed"
+        told = f"Snapshot of {standings['suite']}@{standings['version']}, pass {standings['pass']}"
+        change_state(held, Certificate.State.UNDER_REVIEW, reason=f"{told}: {why}.")
+        doubted += 1
+    return doubted
+
+
+def state_of(certificate: Certificate, now: datetime) -> str:
+    """The live state: what is stored, or expired."""
+    if certificate.state in LIVE and now >= certificate.expires_at:
+        return "expired"
+    return certificate.state
+
+
+def verify(document: Mapping[str, Any], *, at: datetime | None = None) -> tuple[str, list[Check]]:
+    """The state of a document that somebody presents, and what was looked at.
+
+    "invalid" unless our signature fits; a signature that was stripped is invalid, not unsigned.
+    """
+    now = at or timezone.now()
+    signature = certificates.check_signature(document, public_keys())
+    found = Certificate.objects.filter(serial=str(document.get("serial"))[:40]).first()
+    known = Check(
+        "known",
+        found is not None and found.document == document,
+        "" if found else "No certificate of this serial was issued here.",
+    )
+    checks = [signature, known, certificates.check_dates(document, now)]
+    if not (signature.ok and known.ok) or found is None:
+        return "invalid", checks
+    state = state_of(found, now)
+    checks.append(Check("in force", state == "valid", found.reason))
+    return state, checks
