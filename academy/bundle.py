@@ -198,12 +198,16 @@ class EntrantSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRef:
-    """Which suite an upload says it ran; empty parts are not said."""
+    """Which suite an upload says it ran; empty parts are not said.
+
+    `plan` is the hash of a plan that was followed, by which a suite is found that has this plan.
+    """
 
     slug: str = ""
     version: str = ""
     mode: str = ""
     digest: str = ""
+    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,9 @@ def resolve_version(spec: RunSpec) -> SuiteVersion:
         "digest": named.digest,
     }
     said = {name: part for name, part in parts.items() if part}
-    if not said.keys() & {"suite__slug", "digest"}:
+    if named.plan and not said.keys() & {"suite__slug", "digest"}:
+        said["plans__plan_hash"] = named.plan
+    elif not said.keys() & {"suite__slug", "digest"}:
         raise AcademyError("The run names no suite; name the version it was run on.")
     found = SuiteVersion.objects.filter(**said).select_related("suite")
     if named.digest and not found.exists():
@@ -35,6 +37,8 @@ def resolve_version(spec: RunSpec) -> SuiteVersion:
         found_one: SuiteVersion = versions[0]
         return found_one
     name = f"{named.slug}@{named.version or '?'}" if named.slug else f"digest {named.digest[:12]}"
+    if not named.slug and not named.digest:
+        name = f"of plan {named.plan[:12]}"
     if not versions:
         raise AcademyError(
             f"The run names the suite {name}, which is not here. "

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 ANSI = r"\x1b\[[0-9;?]*[ -/]*[@-~]"
 # What a spreadsheet takes for the beginning of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 SPECIAL = re.compile(
     ANSI
     + "|[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f"
@@ -79,6 +80,6 @@ def special_counts(text: str) -> dict[str, int]:
 
 def cell(value: object) -> object:
     """A cell of a spreadsheet: text that would be run is neutralised, all else stays."""
-    if isinstance(value, str) and value.startswith(FORMULA):
+    if isinstance(value, str) and value.startswith(FORMULA) and not NUMBER.fullmatch(value):
         return "'" + value
     return value

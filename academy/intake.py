@@ -8,6 +8,8 @@ from pathlib import Path
 from django.db import transaction
 
 from academy import importing, recording, registry, specs
+from academy.bundle import RunUpload
+from academy.entering import resolve_version
 from academy.errors import AcademyError
 from academy.formats.base import Format
 from academy.formats.reading import Files
@@ -47,6 +49,9 @@ def import_run_files(
         raise AcademyError(f"The format {chosen.key} has no runs; forms of runs are {able}.")
     suite = specs.suite_spec(options.version) if options.version else None
     upload = chosen.parse_run(files, suite)
+    if suite is None and (version := common_version(upload)) is not None:
+        # What the version knows, such as its plans, belongs to how its runs are read.
+        upload = chosen.parse_run(files, specs.suite_spec(version))
     with transaction.atomic():
         if options.version is None:
             import_collections(files, digest=digest, fmt=chosen, options=options)
@@ -56,6 +61,18 @@ def import_run_files(
         if options.dry_run:
             transaction.set_rollback(True)
     return report
+
+
+def common_version(upload: RunUpload) -> SuiteVersion | None:
+    """The one stored version that all runs of an upload name; none of a growing collection."""
+    try:
+        named = {version.pk: version for version in map(resolve_version, upload.runs)}
+    except AcademyError:
+        # Whoever stores the runs says what is wrong with their names.
+        return None
+    version = next(iter(named.values())) if len(named) == 1 else None
+    is_open = version is not None and version.mode == SuiteVersion.Mode.COLLECTION
+    return None if is_open else version
 
 
 def import_collections(

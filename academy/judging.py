@@ -62,9 +62,7 @@ def endpoint() -> Endpoint:
 def refuse_sealed(version: SuiteVersion, asked: Endpoint) -> None:
     """Raise AcademyError when records of a version may not go to an endpoint."""
     closed = version.sealed or version.tasks.filter(holdout=True).exists()
-    if closed and not JudgeEndpoint.objects.filter(
-        version=version, address=asked.url
-    ).exists():
+    if closed and not JudgeEndpoint.objects.filter(version=version, address=asked.url).exists():
         raise AcademyError(
             f"{version} is sealed, and no curator has named {asked.url} as allowed for it."
         )

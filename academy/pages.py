@@ -100,7 +100,8 @@ def files_of(tasks: Iterable[Task]) -> dict[int, list[rasterising.Shown]]:
 def version_context(version: SuiteVersion, user: Any) -> dict[str, Any]:
     """Facts about a version."""
     holdout = version.tasks.filter(holdout=True).count()
-    runs = Run.objects.visible_to(user).filter(version=version).select_related("entrant")
+    runs = Run.objects.visible_to(user).filter(version=version)
+    runs = runs.select_related("entrant", "version__suite")
     return {
         "version": version,
         "suite": version.suite,

@@ -12,7 +12,7 @@ from django.utils import timezone
 from academy import auditing, deciding, limiting, recognising, scoring, tasks
 from academy.bundle import FileReport, RunSpec, RunUpload
 from academy.entering import find_entrant, resolve_version
-from academy.errors import Problem
+from academy.errors import AcademyError, Problem
 from academy.fitting import fitting
 from academy.formats.reading import Files
 from academy.models import (
@@ -108,6 +108,8 @@ def record_runs(
     The same bytes again change nothing and say so. Raises AcademyError for runs of unknown
     versions and FormatError for records that are doubled, changed or of unknown tasks.
     """
+    if not upload.runs:
+        raise AcademyError("These files hold no run.")
     outcomes: list[RunOutcome] = []
     left_out: list[str] = []
     try:
@@ -243,6 +245,8 @@ def _target(
             scenario=spec.scenario,
         )
         .exclude(pk__in=taken)
+        # A run that failed through us may be entered again, in the same bytes too.
+        .exclude(state=Run.State.FAILED)
         .select_related("entrant", "version__suite")
         .order_by("pk")
     )

@@ -23,7 +23,8 @@ def score_again(
     """Owe the scoring of runs anew, in the published and staged pass or in the one given; gives
     how many units that are. Scores that come out the same stay as they are.
 
-    Raises AcademyError for a retired pass, a run of another version, or one that was withdrawn or failed.
+    Raises AcademyError for a retired pass, a run of another version, or one that was withdrawn
+    or failed.
     """
     if scoring_pass is not None and scoring_pass.state == ScoringPass.State.RETIRED:
         raise AcademyError(

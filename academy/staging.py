@@ -231,7 +231,9 @@ def refuse_conflicts() -> None:
 
 def _split(where: str) -> tuple[str, int | None]:
     file, colon, line = where.rpartition(":")
-    return (file, int(line)) if colon and line.isdigit() else (where.rpartition("#")[0], None)
+    if colon and line.isascii() and line.isdigit():
+        return file, int(line)
+    return where.rpartition("#")[0], None
 
 
 def _place(where: str) -> str:

@@ -185,7 +185,9 @@ def execute_baseline(plan: Plan, runs: Sequence[Run], *, by: Any = None) -> Base
     """Note what was executed for a plan, by the digest of every record; nothing is approved yet."""
     if not runs:
         raise AcademyError("A baseline needs at least one run.")
-    wrong = [run.pk for run in runs if run.version_id != plan.version_id or run.state not in KEPT_RUNS]
+    wrong = [
+        run.pk for run in runs if run.version_id != plan.version_id or run.state not in KEPT_RUNS
+    ]
     if wrong:
         raise AcademyError(f"Run {wrong[0]} is no run of the plan's version that stands.")
     digests: dict[str, str] = {}
@@ -194,7 +196,8 @@ def execute_baseline(plan: Plan, runs: Sequence[Run], *, by: Any = None) -> Base
         for task, replicate, variant, content in rows.values_list(
             "task__external_id", "replicate", "variant", "content_digest"
         ):
-            digests[f"{run.pk}/{task}/{replicate}/{variant}"] = bytes(content).hex()
+            place = f"{run.entrant.slug}/{run.scenario}/{task}/{replicate}/{variant}"
+            digests[f"{run.pk}/{place}"] = bytes(content).hex()
     made: Baseline = Baseline.objects.create(
         plan=plan,
         record_digests=digests,
@@ -233,7 +236,7 @@ def compare_baseline(baseline: Baseline, *, by: Any = None) -> Baseline:
 
 
 def _by_execution(digests: Mapping[str, str]) -> dict[str, str]:
-    """Digests by task, replicate and variant; runs differ between two executions of a plan."""
+    """Digests without the runs, which differ between two executions of a plan."""
     return {name.partition("/")[2]: content for name, content in digests.items()}
 
 

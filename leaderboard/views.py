@@ -18,6 +18,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
+from academy import foreign
 from academy.templatetags.display import ago
 from leaderboard import badges, charting, presenting
 from leaderboard.models import Board, Snapshot
@@ -28,7 +29,6 @@ COLUMNS = (
     "score", "low", "high", "shown", "n", "scored", "missing", "waiting", "unscorable", "coverage",
     "attempts", "verification_label", "reason",
 )  # fmt: skip
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 PAGE = 30
 
 
@@ -156,9 +156,7 @@ def board_json(request: HttpRequest, slug: str, number: int | None = None) -> Js
 
 def cell(value: Any, *, neutral: bool) -> Any:
     """A cell of a CSV file: text that a spreadsheet would run is neutralised, numbers stay."""
-    if neutral and isinstance(value, str) and value.startswith(FORMULA):
-        return "'" + value
-    return value
+    return foreign.cell(value) if neutral else value
 
 
 @require_safe

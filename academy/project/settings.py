@@ -96,7 +96,8 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": env.db_url_config(env.str("DATABASE_URL", default="") or ADDRESSES.database_url)}
+DATABASE_URL = env.str("DATABASE_URL", default="") or ADDRESSES.database_url
+DATABASES = {"default": env.db_url_config(DATABASE_URL)}
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "min_size": 1,

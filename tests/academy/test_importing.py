@@ -160,7 +160,7 @@ def test_one_bad_suite_of_an_upload_keeps_the_good_one_out() -> None:
     both = {f"a/{path}": held for path, held in good.items()}
     both |= {f"b/{path}": held for path, held in bad.items()}
     before = make.whole_database()
-    with pytest.raises(AcademyError, match="second@1.0 is known with other content"):
+    with pytest.raises(AcademyError, match=r"second@1\.0 is known with other content"):
         make.import_files(both)
     assert make.changed_tables(before) == []
 
@@ -248,9 +248,12 @@ def test_publishing_twice_changes_nothing() -> None:
 
 def refused_by_trigger(statement: str, *values: Any) -> None:
     """The database refuses a statement, whoever sends it."""
-    with pytest.raises(IntegrityError, match="does not change|append-only|does not become"):
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(statement, values)
+    with (
+        pytest.raises(IntegrityError, match=r"does not change|append-only|does not become"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement, values)
 
 
 FROZEN = [
@@ -454,6 +457,6 @@ TOO_LONG = {
 @pytest.mark.parametrize("what", sorted(TOO_LONG))
 def test_a_text_that_no_column_keeps_is_refused_with_its_place(what: str) -> None:
     before = make.whole_database()
-    with pytest.raises(AcademyError, match="characters|does not have the form"):
+    with pytest.raises(AcademyError, match=r"characters|does not have the form"):
         make.import_files(TOO_LONG[what])
     assert make.changed_tables(before) == []

@@ -177,6 +177,24 @@ def test_a_run_finds_its_version_by_the_hash_that_its_plan_names() -> None:
     assert {Run.objects.get(pk=one.run).version_id for one in report.runs} == {version.pk}
 
 
+def test_a_ledger_alone_finds_its_version_by_a_plan_that_is_kept() -> None:
+    version = make.version_of(make.import_files(Files.of(study()), publish=True))
+    make.import_files(Files.of(study()))
+    run = make.run_of(make.record_files(sample("one-run")))
+    assert run.version == version
+    from academy import pages
+
+    record = run.records.first()
+    assert record is not None
+    assert pages.retained_facts(pages.view_of(record))["verification_run_id"]
+
+
+def test_a_ledger_of_no_known_plan_asks_for_its_version() -> None:
+    bare_version()
+    with pytest.raises(AcademyError, match=r"of plan .* is not here"):
+        make.record_files(sample("one-run"))
+
+
 def test_pieces_of_a_ledger_come_back_as_the_files_that_they_were() -> None:
     version = make.version_of(make.import_files(Files.of(study()), publish=True))
     folder = ROOT / "doc_bridge/samples/accept/pieces"

@@ -273,7 +273,7 @@ def test_the_core_itself_refuses_doubles_whatever_the_format_lets_through(
 def test_doubles_without_lines_are_named_by_their_place_in_the_upload(
     version: SuiteVersion,
 ) -> None:
-    with pytest.raises(FormatError, match="run.jsonl entry 1 and run.jsonl entry 2") as refused:
+    with pytest.raises(FormatError, match=r"run\.jsonl entry 1 and run\.jsonl entry 2") as refused:
         record_specs(version, spec("t-0", line=None), spec("t-0", line=None))
     assert refused.value.problems[0].file == "run.jsonl"
 
@@ -653,22 +653,26 @@ def test_what_a_run_is_does_not_change_in_the_database(version: SuiteVersion) ->
         "arm": "other",
         "header": "{}",
     }.items():
-        with pytest.raises(IntegrityError, match="does not change"):
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute(
-                    f"UPDATE academy_run SET {column} = %s WHERE id = %s", [value, run.pk]
-                )
+        with (
+            pytest.raises(IntegrityError, match="does not change"),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(f"UPDATE academy_run SET {column} = %s WHERE id = %s", [value, run.pk])
 
 
 @pytest.mark.parametrize("column", ["status", "content_digest", "replicate"])
 def test_a_record_does_not_change_in_the_database(version: SuiteVersion, column: str) -> None:
     run = make.takeoff_run(version)
     value = {"content_digest": "'\\x00'::bytea", "replicate": "2"}.get(column, "'error'")
-    with pytest.raises(IntegrityError, match="does not change"):
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(
-                f"UPDATE academy_instancerecord SET {column} = {value} WHERE run_id = %s", [run.pk]
-            )
+    with (
+        pytest.raises(IntegrityError, match="does not change"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(
+            f"UPDATE academy_instancerecord SET {column} = {value} WHERE run_id = %s", [run.pk]
+        )
 
 
 def test_the_database_itself_holds_ids_and_parts_together(version: SuiteVersion) -> None:

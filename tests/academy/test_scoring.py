@@ -442,16 +442,22 @@ def test_nobody_edits_a_score(version: SuiteVersion, column: str) -> None:
     make.takeoff_run(version)
     make.score_all()
     value = {"value": "1", "measures": "'{\"a\": 1}'", "revision": "9"}.get(column, "'x'")
-    with pytest.raises(IntegrityError, match="does not change"):
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"UPDATE academy_score SET {column} = {value}")
+    with (
+        pytest.raises(IntegrityError, match="does not change"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(f"UPDATE academy_score SET {column} = {value}")
 
 
 def test_nobody_edits_a_decision(rubric_run: Run) -> None:
     for statement in ("value = 'false'", "reason = 'other'", "source = 'machine'"):
-        with pytest.raises(IntegrityError, match="does not change"):
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute(f"UPDATE academy_decision SET {statement}")
+        with (
+            pytest.raises(IntegrityError, match="does not change"),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(f"UPDATE academy_decision SET {statement}")
 
 
 def test_the_database_holds_at_most_one_current_score(version: SuiteVersion) -> None:

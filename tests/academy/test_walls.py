@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import logging
@@ -257,10 +258,8 @@ def test_a_failed_unit_tells_the_public_its_id_and_not_its_words(world: World) -
 def run_command(name: str, *words: str) -> str:
     """All that a command prints, whatever its end."""
     printed, complained = io.StringIO(), io.StringIO()
-    try:
+    with contextlib.suppress(SystemExit):
         call_command(name, *words, stdout=printed, stderr=complained)
-    except SystemExit:
-        pass
     return printed.getvalue() + complained.getvalue()
 
 

@@ -140,9 +140,11 @@ class Product:
         """Import and publish a suite; gives the command's report."""
         return self._import("import_suite", files, "--publish", *words)
 
-    def import_run(self, files: Mapping[str, Any], *words: str) -> dict[str, Any]:
-        """Import runs; gives the command's report."""
-        return self._import("import_run", files, *words)
+    def import_runs(self, *runs: Mapping[str, Any]) -> dict[str, Any]:
+        """Import runs by one command, as one folder; gives its report."""
+        return self._import(
+            "import_run", {path: held for run in runs for path, held in run.items()}
+        )
 
     def add_person(self, name: str, *roles: str) -> None:
         """Make an account with roles."""

@@ -50,7 +50,7 @@ def takeoff_run(slug: str, name: str, areas: Mapping[int, float], number: int) -
         suite={"id": slug, "version": "1.0", "mode": "ranked"},
         contestant={"name": name, "modelId": "example-model", "adapter": "mcp"},
     )
-    return {"run.bundle.json": document}
+    return {f"{number}/run.bundle.json": document}
 
 
 def rubric_suite(tasks: int) -> dict[str, Any]:
@@ -94,4 +94,4 @@ def judged_run(
         for place in tasks
     ]
     # A run says something of a task at least, if only that nothing came.
-    return {"run.jsonl": [header, *(lines or [{"task": "q-0", "status": "missing"}])]}
+    return {f"{number}.run.jsonl": [header, *(lines or [{"task": "q-0", "status": "missing"}])]}

@@ -20,9 +20,12 @@ ENTRIES = (("Alpha", 36, TASKS), ("Beta", 33, TASKS), ("Gamma", 33, TASKS), ("Ha
 def check(_arguments: Sequence[str], product: Product) -> str:
     """Fill a board and read it everywhere."""
     product.import_suite(rubric_suite(TASKS), "--as", "agreement@1")
-    for number, (name, passes, done) in enumerate(ENTRIES):
-        run = judged_run("agreement@1", name, range(done), range(passes), number)
-        product.import_run(run)
+    product.import_runs(
+        *(
+            judged_run("agreement@1", name, range(done), range(passes), number)
+            for number, (name, passes, done) in enumerate(ENTRIES)
+        )
+    )
     product.settle()
     browser = product.browser()
     start = "/boards/agreement-perfect-reference/"

@@ -26,9 +26,17 @@ def check(_arguments: Sequence[str], product: Product) -> str:
     for size in SIZES:
         slug = f"sealed-{size}"
         product.import_suite(takeoff_suite(slug, size, area=KEY, sealed=True))
-        for number, (name, factor) in enumerate(FACTORS.items()):
-            areas = {place: round(KEY * factor, 4) for place in range(size)}
-            product.import_run(takeoff_run(slug, name, areas, 10 * size + number))
+        product.import_runs(
+            *(
+                takeoff_run(
+                    slug,
+                    name,
+                    {place: round(KEY * factor, 4) for place in range(size)},
+                    10 * size + number,
+                )
+                for number, (name, factor) in enumerate(FACTORS.items())
+            )
+        )
     product.settle()
     product.add_person("visitor-entrant", "entrant")
     product.add_person("visitor-reviewer", "reviewer")

@@ -21,17 +21,21 @@ def check(_arguments: Sequence[str], product: Product) -> str:
         ("Silent", range(0), ()),
         ("Half", range(5), range(5)),
     )
-    for number, (name, tasks, passes) in enumerate(entries):
-        product.import_run(judged_run("ties@1", name, tasks, passes, number))
-    product.import_suite(takeoff_suite("areas", TASKS))
-    for number, (name, areas) in enumerate(
-        (
-            ("First", dict.fromkeys(range(TASKS), 105.0)),
-            ("Equal", dict.fromkeys(range(TASKS), 95.0)),
-            ("Half", dict.fromkeys(range(5), 100.0)),
+    product.import_runs(
+        *(
+            judged_run("ties@1", name, tasks, passes, number)
+            for number, (name, tasks, passes) in enumerate(entries)
         )
-    ):
-        product.import_run(takeoff_run("areas", name, areas, number))
+    )
+    product.import_suite(takeoff_suite("areas", TASKS))
+    answers = (
+        ("First", dict.fromkeys(range(TASKS), 105.0)),
+        ("Equal", dict.fromkeys(range(TASKS), 95.0)),
+        ("Half", dict.fromkeys(range(5), 100.0)),
+    )
+    product.import_runs(
+        *(takeoff_run("areas", name, areas, number) for number, (name, areas) in enumerate(answers))
+    )
     product.settle()
     browser = product.browser()
     told = []

@@ -165,7 +165,7 @@ def test_incomplete_entries_baselines_and_withdrawn_runs_stand_apart(small_board
 def test_cost_against_score_is_drawn_twice_with_its_numbers(judged: Board) -> None:
     board = judged
     for name, cost in (("Alpha", 3_000_000), ("Beta", 400_000), ("Gamma", 20_000)):
-        run = Run.objects.get(entrant__name=name)
+        run = Run.objects.get(entrant__name=name, version__boards=board)
         run.records.update(cost_micros=cost)
         summary = run.summaries.get()
         summary.usage["cost_micros"] = {"median": cost, "total": cost * 40, "share": 0.5}
@@ -186,7 +186,7 @@ def test_cost_against_score_is_drawn_twice_with_its_numbers(judged: Board) -> No
 def test_a_dear_entry_that_is_separably_worse_leaves_the_front(judged: Board) -> None:
     board = judged
     for name, cost in (("Alpha", 100_000), ("Beta", 400_000), ("Gamma", 900_000)):
-        summary = Run.objects.get(entrant__name=name).summaries.get()
+        summary = Run.objects.get(entrant__name=name, version__boards=board).summaries.get()
         summary.usage["cost_micros"] = {"median": cost, "total": cost * 40, "share": 1.0}
         summary.save()
     standings.publish_snapshot(board)

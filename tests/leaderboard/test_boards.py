@@ -110,7 +110,7 @@ def test_an_audited_board_ranks_by_the_judge_corrected_by_people(judged: Board) 
     board = judged.versions.get().boards.get(policy__mode="strict")
     assert board.policy["evidence"] == "judge_audited"
     assert "Judged, not audited" in row_of(board, "Alpha")["reason"]
-    run = Run.objects.get(entrant__name="Alpha")
+    run = Run.objects.get(entrant__name="Alpha", version__boards=board)
     reviewer = made.person("reviewer", "reviewer")
     records = {
         int(record.task.external_id.removeprefix("q-")): record
@@ -141,7 +141,7 @@ def test_an_audited_board_ranks_by_the_judge_corrected_by_people(judged: Board) 
 
 
 def test_a_decision_keeps_its_chance_and_refuses_one_that_is_none() -> None:
-    version = made.rubric_version(1)
+    version = made.rubric_version(1, slug="one")
     run = judged_run(version, "Alpha", set())
     record = InstanceRecord.objects.of_run(run.pk).get()
     verdict = deciding.Verdict(
@@ -220,7 +220,7 @@ def test_a_board_over_two_versions_counts_the_items_of_both() -> None:
 
 def test_versions_that_measure_differently_cannot_share_a_board(small_board: Board) -> None:
     board = small_board
-    other = made.rubric_version(2)
+    other = made.rubric_version(2, slug="two")
     with pytest.raises(AcademyError, match="metric: "):
         boards.change_board(board, policy_of(board), [*board.versions.all(), other])
 

@@ -159,7 +159,7 @@ def run_of(
     return RunSpec(
         entrant=entrant_of(first["model"]),
         external_id=run_id,
-        suite=suite_ref(plan, suite, study),
+        suite=suite_ref(plan, suite, study, hashes[0]),
         scenario=scenario,
         started_at=min(one.observation["observedAt"] for one in found),
         limits=dict(plan.get("budget", {})),
@@ -185,12 +185,14 @@ def run_of(
     )
 
 
-def suite_ref(plan: Mapping[str, Any], suite: SuiteSpec | None, study: Study) -> SuiteRef:
+def suite_ref(
+    plan: Mapping[str, Any], suite: SuiteSpec | None, study: Study, plan_hash: str
+) -> SuiteRef:
     """The suite that is known, else the one of the upload or none that the plan names by hash."""
     if suite is not None:
         return SuiteRef(slug=suite.slug, version=suite.version, mode=suite.mode)
     named = plan.get("taskSuiteHash", "")
-    return study.suites.get(named, SuiteRef(digest=named))
+    return study.suites.get(named, SuiteRef(digest=named, plan=plan_hash))
 
 
 def entrant_of(model: Mapping[str, Any]) -> EntrantSpec:

@@ -297,6 +297,18 @@ def whole(value: JSON) -> int | None:
     return int(value) if value == value // 1 else None
 
 
+def tell_unreadable(files: Files, problems: Problems) -> None:
+    """Note why no bundle is here: documents that cannot be read, or none at all."""
+    for path in files:
+        if path.suffix.lower() == ".json":
+            try:
+                read_json(files[path], path=str(path))
+            except FormatError as error:
+                problems.extend(error)
+    if not problems.total:
+        problems.error(".", "no-run", "the upload holds no run bundle")
+
+
 def parse_run(files: Files, suite: SuiteSpec | None) -> RunUpload:
     """Read every run bundle of an upload. Raises FormatError with every bad place."""
     problems = Problems()
@@ -324,7 +336,7 @@ def parse_run(files: Files, suite: SuiteSpec | None) -> RunUpload:
             message = f"run {bundle.document['runId']!r} is in {twin.path} with other content"
             problems.error(name, "double-run", message, pointer="/runId")
     if not found_any:
-        problems.error(".", "no-run", "the upload holds no run bundle")
+        tell_unreadable(files, problems)
     problems.raise_if_any()
     records = tuple(record for run, bundle in enumerate(bundles) for record in cut(bundle, run))
     return RunUpload(

@@ -57,7 +57,7 @@ def test_publishing_a_ranked_version_stores_the_three_runs_on_its_board() -> Non
 def test_the_gate_stays_shut_with_the_list_of_items(monkeypatch: pytest.MonkeyPatch) -> None:
     version = make.takeoff_version(2, publish=False)
     give(monkeypatch, oracle="null", shotgun="oracle")
-    with pytest.raises(AcademyError, match="gate of example@1.0 stays shut") as refused:
+    with pytest.raises(AcademyError, match=r"gate of example@1\.0 stays shut") as refused:
         publishing.publish_version(version, reason="try")
     for part in ("t-0 (shotgun, ", "t-1 (oracle, ", "above the bar", "the answer key itself"):
         assert part in str(refused.value)

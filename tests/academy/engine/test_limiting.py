@@ -33,7 +33,7 @@ def test_an_account_may_enter_so_many_runs_in_all(version: SuiteVersion) -> None
     enter(version, ada)
     enter(version, ada, name="Another")
     before = make.whole_database()
-    with pytest.raises(AcademyError, match="account ada has entered 2 of 2 runs on .* in all"):
+    with pytest.raises(AcademyError, match=r"account ada has entered 2 of 2 runs on .* in all"):
         enter(version, ada)
     assert make.changed_tables(before) == []
     enter(version, ben)
@@ -44,7 +44,7 @@ def test_a_window_rolls_and_says_when_the_next_is_possible(version: SuiteVersion
     ada = make.person("ada")
     first = enter(version, ada)
     with pytest.raises(
-        AcademyError, match="in 7 days; 1 more would go beyond. The next is possible"
+        AcademyError, match=r"in 7 days; 1 more would go beyond\. The next is possible"
     ):
         enter(version, ada)
     with connection.cursor() as cursor:

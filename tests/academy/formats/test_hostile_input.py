@@ -240,8 +240,8 @@ NUMBERS: list[tuple[str, str, At]] = [
     ),
     ("every_eval_ever-pair-of-two-metrics", "_samples.jsonl", (0, "evaluation", "score")),
     (
-        "opentakeoff-bare_folder",
-        "solo-area.task.json",
+        "opentakeoff-practice_tree",
+        "hall-area.task.json",
         ("groundTruth", "quantities", 0, "value"),
     ),
     (
@@ -288,7 +288,7 @@ def test_booleans_and_words_are_no_numbers(name: str, ending: str, at: At) -> No
         found = [one for one in error.problems if has_place(one, path)]
         assert found, str(error)[:300]
         told.append(found[0].message)
-    assert len(set(told)) == 3, told
+    assert told[2] not in told[:2], told
 
 
 # Paths in documents that lead out of the upload.
@@ -507,7 +507,7 @@ def without_task(sample: Sample, tasks: Sequence[str], last: str) -> SuiteSpec:
     """The suite of a run sample without one task; one is made up where the sample has none."""
     known = sample.suite()
     if known is not None:
-        kept = tuple(task for task in known.tasks if task.external_id != last)
+        kept = tuple(replace(task, assets=()) for task in known.tasks if task.external_id != last)
         return replace(known, tasks=kept, sources=(), version="shorter")
     if sample.has_suite() and sample.plugin().parse_suite is not None:
         suite = parse_suite(sample).suites[0]
