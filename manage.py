@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
-WITHOUT_SERVERS = {"check", "help", "makemigrations", "collectstatic", "--version", "--help"}
+WITHOUT_SERVERS = {"check", "help", "collectstatic", "--version", "--help"}
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from academy.bundle import EntrantSpec, RunSpec
@@ -69,7 +70,13 @@ def find_entrant(spec: EntrantSpec, *, slug: str = "", is_example: bool = False)
         settings=as_plain(spec.settings),
         is_example=is_example,
     )
-    fitting(made, "The entrant of the run").save()
+    fitting(made, "The entrant of the run")
+    try:
+        with transaction.atomic():
+            made.save()
+    except IntegrityError:
+        # Another upload of the same entrant was first; it is the same entrant.
+        return Entrant.objects.get(slug=wanted)
     names = {spec.name, *spec.aliases} - {""}
     EntrantAlias.objects.bulk_create(
         [

@@ -354,15 +354,26 @@ def _close(target: Target, options: RecordingOptions) -> None:
 
 
 def _store_reported(run: Run, spec: RunSpec) -> None:
+    """Keep the numbers that the upload reports for the run as a whole."""
     metrics = {metric.key: metric for metric in Metric.objects.filter(version=run.version)}
+    facts = {"run": run, "mode": "reference", "scoring_pass": None, "slice": ""}
+    held = RunResult.objects.filter(**facts, origin="reported")
+    known = {row.metric_id: row for row in held}
+    fresh = []
     for key, value in spec.results.items():
-        if key in metrics:
-            RunResult.objects.update_or_create(
-                run=run,
-                metric=metrics[key],
-                mode="reference",
-                scoring_pass=None,
-                slice="",
-                origin="reported",
-                defaults={"value": value, "n": 0, "method": "as reported"},
+        row = known.get(metrics[key].pk) if key in metrics else None
+        if row is not None:
+            row.value = value
+            row.save(update_fields=["value"])
+        elif key in metrics:
+            fresh.append(
+                RunResult(
+                    **facts,
+                    metric=metrics[key],
+                    origin="reported",
+                    value=value,
+                    n=0,
+                    method="as reported",
+                )
             )
+    RunResult.objects.bulk_create(fresh)

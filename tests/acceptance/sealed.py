@@ -72,7 +72,7 @@ def walk(browser: Browser) -> int:
         if "html" in answer.headers.get("Content-Type", answer.headers.get("content-type", "")):
             for link in re.findall(r'(?:href|src|hx-get)="(/[^"#]*)', answer.text):
                 link = link.replace("&amp;", "&")
-                if link not in seen and not link.startswith(("/static/", "/logout")):
+                if link not in seen and not link.startswith(("/static/", "/login", "/logout")):
                     seen.add(link)
                     waiting.append(link)
     require(opened > 30, f"only {opened} addresses were found")

@@ -127,7 +127,10 @@ def import_runs(path: Path, fate: Fate, *, version: SuiteVersion | None = None) 
             return
         for member in sorted(path.iterdir()):
             if member.is_file() and claims_runs(member):
-                import_runs(member, fate)
+                try:
+                    import_runs(member, fate)
+                except FormatError as error:
+                    fate.refuse(error, [member.name])
         return
     fate.runs.append(report)
     for file in report.files:
