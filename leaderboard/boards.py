@@ -126,7 +126,7 @@ def policy_from(proposal: BoardPolicy, version: SuiteVersion) -> StoredPolicy:
         cluster=proposal.cluster,
         coverage=proposal.coverage,
         ranked=proposal.ranked and version.mode != SuiteVersion.Mode.PRACTICE,
-        note=proposal.note,
+        note="" if chosen else proposal.note,
     )
 
 

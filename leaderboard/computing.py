@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from academy import sealing
+from academy.aggregation import ItemState
 from academy.models import Metric, Run, RunResult
 from leaderboard.comparison import pair_matrix
 from leaderboard.digits import shown
@@ -66,7 +67,7 @@ def _held_back(candidate: Candidate, inputs: Inputs) -> str:
     if min(run.verification for run in candidate.runs) < policy.verification:
         step = Run.Verification(policy.verification).label.lower()
         return f"This board ranks from the step “{step}” on."
-    if policy.evidence == "judge_audited":
+    if policy.evidence == "judge_audited" and ItemState.WAITING not in candidate.states:
         needed = min(policy.audited, len(candidate.states))
         if candidate.audited < needed:
             return (

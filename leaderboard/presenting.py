@@ -26,7 +26,7 @@ EVIDENCE = {
     "people": "Only verdicts of people count where a person must decide.",
     "judge": "Judged by one named judge, not audited.",
     "judge_audited": "Judged by a named judge and audited by people.",
-    "reference": "As the original counts.",
+    "reference": "The judge's verdicts count; people decide where no judge was asked.",
 }
 TESTS = {
     "mcnemar": "exact McNemar",
@@ -213,18 +213,20 @@ def _passes(row: Json, choice: Choice) -> bool:
 def axis_of(standings: Json) -> Json:
     """The common axis of the interval column: 0 to 1, or a round one over the scores."""
     metric = standings["metric"]
-    rows = [*standings["standings"], *standings["baselines"]]
+    entries = standings["standings"] or standings["baselines"]
     points = [
-        row[name] for row in rows for name in ("low", "score", "high") if row[name] is not None
+        row[name] for row in entries for name in ("low", "score", "high") if row[name] is not None
     ]
     low, high = 0.0, 1.0
     if metric["scale"] != 100 and points:
+        # Baselines far off, such as an error of 100 %, would squeeze every interval to a dot.
         low, high = min(0.0, *points), nice(max(points))
+    refs = [row["score"] for row in standings["baselines"] if row["score"] is not None]
     return {
         "low": low,
         "high": high,
         "scale": metric["scale"],
-        "refs": [row["score"] for row in standings["baselines"] if row["score"] is not None],
+        "refs": [ref for ref in refs if low <= ref <= high],
     }
 
 

@@ -37,7 +37,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def version() -> SuiteVersion:
-    return make.takeoff_version(5)
+    """A draft: a published version has runs of its own, which the site makes."""
+    return make.takeoff_version(5, publish=False)
 
 
 def lines(*executions: dict[str, Any], **header: Any) -> Mapping[str, Any]:
@@ -102,19 +103,20 @@ def test_every_byte_of_a_record_comes_back(version: SuiteVersion) -> None:
     ),
     spaces=st.sampled_from(["", " ", "\t"]),
 )
-def test_packs_give_back_what_was_written_whatever_it_is(answers: list[Any], spaces: str) -> None:
-    with transaction.atomic():
-        version = make.takeoff_version(5, slug=f"s-{next(make.numbers)}")
-        written = [
-            json.dumps(
-                {"task": f"t-{place}", "status": "answered", "answer": answer},
-                separators=(f",{spaces}", f":{spaces}"),
-            ).encode()
-            for place, answer in enumerate(answers)
-        ]
-        content = b"\n".join([json.dumps(make.header()).encode(), *written])
-        run = make.run_of(make.record_files({"run.jsonl": content}, version))
-        assert [raw_record(record) for record in records_of(run)] == written
+def test_packs_give_back_what_was_written_whatever_it_is(
+    version: SuiteVersion, answers: list[Any], spaces: str
+) -> None:
+    written = [
+        json.dumps(
+            {"task": f"t-{place}", "status": "answered", "answer": answer},
+            separators=(f",{spaces}", f":{spaces}"),
+        ).encode()
+        for place, answer in enumerate(answers)
+    ]
+    first = make.header(run_id=f"r-{next(make.numbers)}")
+    content = b"\n".join([json.dumps(first).encode(), *written])
+    run = make.run_of(make.record_files({"run.jsonl": content}, version))
+    assert [raw_record(record) for record in records_of(run)] == written
 
 
 def test_large_records_are_spread_over_packs_that_open_alone(version: SuiteVersion) -> None:
@@ -347,7 +349,8 @@ def test_records_of_unknown_tasks_are_refused_with_their_places(version: SuiteVe
     assert make.changed_tables(before) == []
 
 
-def test_records_of_unknown_tasks_may_be_left_out_and_count_nowhere(version: SuiteVersion) -> None:
+def test_records_of_unknown_tasks_may_be_left_out_and_count_nowhere() -> None:
+    version = make.takeoff_version(5)
     report = record_specs(version, *eight_records(), unknown="leave_out")
     assert report.left_out == ("u-0", "u-1", "u-2")
     assert report.as_json()["left_out"] == ["u-0", "u-1", "u-2"]
@@ -386,10 +389,12 @@ def test_lines_with_unknown_tasks_may_be_left_out_as_well(version: SuiteVersion)
 def test_a_reported_metric_with_an_endless_name_is_refused_with_its_place(
     version: SuiteVersion,
 ) -> None:
-    scored = make.execution("t-0", scores=[{"metric": "m" * 300, "value": 1}])
+    from academy.bundle import ReportedSpec
+
+    scored = spec("t-0", line=2, reported=(ReportedSpec(metric="m" * 300, value=1),))
     before = make.whole_database()
     with pytest.raises(FormatError, match="longer than 200 characters") as refused:
-        make.record_files(lines(scored))
+        record_specs(version, scored)
     assert refused.value.problems[0].line == 2
     assert make.changed_tables(before) == []
 
@@ -535,8 +540,8 @@ def test_an_entrant_whose_name_gives_no_slug_must_be_named(version: SuiteVersion
     ],
 )
 def test_a_run_of_no_one_known_version_is_refused(header: dict[str, Any], said: str) -> None:
-    make.takeoff_version(1)
-    make.takeoff_version(1, version="2.0")
+    make.takeoff_version(1, publish=False)
+    make.takeoff_version(1, version="2.0", publish=False)
     before = make.whole_database()
     with pytest.raises(AcademyError, match=said):
         make.record_files(lines(make.execution("t-0"), **header))
@@ -544,7 +549,7 @@ def test_a_run_of_no_one_known_version_is_refused(header: dict[str, Any], said: 
 
 
 def test_a_run_finds_the_version_that_it_names(version: SuiteVersion) -> None:
-    other = make.takeoff_version(2, version="2.0")
+    other = make.takeoff_version(2, version="2.0", publish=False)
     headers = (
         {"suite": "example@2.0"},
         {"suite": None, "suite_digest": other.digest},
@@ -616,7 +621,7 @@ def test_a_dry_run_reports_what_the_import_does_and_changes_nothing(version: Sui
 
 
 def test_verdicts_of_an_upload_become_decisions_by_their_authors() -> None:
-    version = make.rubric_version(1)
+    version = make.rubric_version(1, publish=False)
     report = make.record_files(lines(make.judged("q-0", True, False)), version)
     assert report.runs[0].decisions == 2
     found = Decision.objects.order_by("pk").values_list("source", "author", "state", "value")
@@ -627,7 +632,7 @@ def test_verdicts_of_an_upload_become_decisions_by_their_authors() -> None:
 
 
 def test_a_person_in_an_upload_is_no_reviewer_here() -> None:
-    version = make.rubric_version(1)
+    version = make.rubric_version(1, publish=False)
     line = make.judged("q-0", True)
     line["decisions"][0] |= {"source": "person"}
     make.record_files(lines(line), version)

@@ -249,7 +249,6 @@ def _suite_of(
         tasks=tuple(tasks),
         metrics=METRICS,
         mode=group.mode,
-        sealed=any(task.key is not None for task in tasks),
         extra={"files": [_file_entry(file) for file in every], "left": left},
         sources=tuple(
             file.path
