@@ -6,6 +6,7 @@ import hashlib
 import random
 from typing import Any
 
+from academy import publishing
 from academy.models import Run, SuiteVersion
 from leaderboard.boards import StoredPolicy
 from leaderboard.models import Board, Snapshot
@@ -49,15 +50,17 @@ def filled_board(slug: str = "example", tasks: int = 20, **changes: Any) -> Boar
 
 def judged_version(tasks: int = 40, *, slug: str = "rubrics", sealed: bool = False) -> SuiteVersion:
     """A published version of rubric tasks of two difficulties with one criterion each."""
-    notes = "Example note for graders." if sealed else None
     listed = [
         made.rubric_task(
-            f"q-{place}", 1, difficulty="easy" if place % 2 else "hard", _world_notes=notes
+            f"q-{place}", 1, difficulty="easy" if place % 2 else "hard", _world_notes=None
         )
         for place in range(tasks)
     ]
-    report = made.import_files({rubrics.BUCKET: listed}, rename=(slug, "1"), publish=True)
-    return made.version_of(report)
+    report = made.import_files({rubrics.BUCKET: listed}, rename=(slug, "1"))
+    version = made.version_of(report)
+    version.sealed = sealed
+    version.save(update_fields=["sealed"])
+    return publishing.publish_version(version, reason="made for a test")
 
 
 def judged_run(version: SuiteVersion, name: str, passes: set[int], **changes: Any) -> Run:
