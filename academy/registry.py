@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 
 from academy import formats, scorers
-from academy.bundle import RecordView, TaskSpec
+from academy.bundle import JSON, RecordView, TaskSpec
 from academy.errors import AcademyError
 from academy.formats.base import Format
 from academy.formats.reading import Files
@@ -50,6 +50,18 @@ def all_scorers() -> Mapping[tuple[str, Mode], Scorer]:
             raise AcademyError(f"Two scorers are named {scorer.key!r} in mode {scorer.mode}.")
         found[place] = scorer
     return MappingProxyType(found)
+
+
+@cache
+def all_schemas() -> Mapping[str, JSON]:
+    """Every JSON Schema that a format publishes, by name."""
+    return MappingProxyType(
+        {
+            name: schema
+            for fmt in all_formats().values()
+            for name, schema in sorted(fmt.schemas().items())
+        }
+    )
 
 
 def format_of(key: str) -> Format:

@@ -9,6 +9,8 @@ from academy import download_views, pass_views, views
 app_name = "academy"
 urlpatterns = [
     path("", views.home, name="home"),
+    path("schemas/", views.schema_list, name="schemas"),
+    path("schemas/<slug:name>.json", views.schema_detail, name="schema"),
     path("healthz", views.health, name="health"),
     path("suites/", views.suite_list, name="suites"),
     path("suites/<slug:slug>/", views.suite_detail, name="suite"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from academy import pages, run_files
+from academy import pages, registry, run_files
 from academy.blobs import open_blob
 from academy.models import Blob, InstanceRecord, Run, Suite, SuiteVersion, Task, TaskAsset
 from academy.packs import raw_record
@@ -160,6 +161,22 @@ def picture(copy: Blob) -> HttpResponse:
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "private, max-age=3600"
     return response
+
+
+@require_safe
+def schema_list(request: SiteRequest) -> HttpResponse:
+    """The JSON Schemas that are published here, by name and address."""
+    names = registry.all_schemas()
+    return JsonResponse({name: reverse("academy:schema", args=[name]) for name in names})
+
+
+@require_safe
+def schema_detail(request: SiteRequest, name: str) -> HttpResponse:
+    """One published JSON Schema."""
+    schema = registry.all_schemas().get(name)
+    if schema is None:
+        raise Http404
+    return JsonResponse(schema, json_dumps_params={"indent": 2, "ensure_ascii": False})
 
 
 @require_safe

@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from academy import auditing, foreign, registry, specs, transcripts
+from academy import auditing, foreign, rasterising, registry, specs, transcripts
 from academy.bundle import RecordView, TaskSpec
 from academy.models import Decision, Exposure, InstanceRecord
 from academy.packs import raw_record
@@ -191,6 +191,7 @@ def bench_context(seat: Seat, user: Any, query: Mapping[str, str], **sent: Any) 
         "masked": sum(mask.count(text) for text in texts_of(record.task, answer, view)),
         "answer": answer,
         "sealed": sealed_parts(seat, task, user),
+        "files": rasterising.shown(record.task.assets.all()),
         "done": queue.items.exclude(state__in=("open", "closed")).count(),
         "total": queue.items.exclude(state="closed").count(),
         "undoable": undoable_seat(user),

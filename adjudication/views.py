@@ -15,8 +15,10 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from academy.errors import AcademyError
+from academy.models import TaskAsset
 from academy.querysets import has_role
 from academy.requests import SiteRequest
+from academy.views import picture
 from adjudication import bench, claiming, deciding, forms
 from adjudication.claiming import NothingFree
 from adjudication.deciding import Stale
@@ -239,3 +241,15 @@ def skip(request: SiteRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
         return go(request, reverse("adjudication:seat", args=[seat.pk]))
     return next_seat(request, seat.item.queue)
+
+
+@require_safe
+@signed_in
+def seat_asset(request: SiteRequest, pk: int, asset: int) -> HttpResponse:
+    """The raster copy of a file of the task under review, for whoever holds or held the seat."""
+    seat = seen_seat(request, pk)
+    files = TaskAsset.objects.filter(task__records=seat.item.record_id).select_related("raster")
+    found: TaskAsset = get_object_or_404(files, pk=asset)
+    if found.raster is None:
+        raise Http404
+    return picture(found.raster)

@@ -160,6 +160,11 @@ def no_agreement(_keys: Sequence[JSON]) -> Mapping[str, JSON]:
     return MappingProxyType({})
 
 
+def no_schemas() -> Mapping[str, JSON]:
+    """A format that publishes no JSON Schema of its own."""
+    return MappingProxyType({})
+
+
 def no_compatibility(_files: Files) -> tuple[Problem, ...]:
     """A format whose original has no checker of its own."""
     return ()
@@ -214,6 +219,7 @@ class Format:
     compatibility: Callable[[Files], tuple[Problem, ...]] = no_compatibility
     certificate: Callable[[ResultSpec, Mapping[str, JSON]], Mapping[str, JSON]] | None = None
     reference_tables: Mapping[str, JSON] = field(default_factory=nothing)
+    schemas: Callable[[], Mapping[str, JSON]] = no_schemas
     report: Callable[[Iterable[bytes], Mapping[str, JSON]], JSON] | None = None
     export_runs: Callable[[Sequence[StoredRun]], Mapping[str, bytes]] | None = None
     export_scores: Callable[[ScoredRun], Mapping[str, bytes]] | None = None

@@ -25,7 +25,8 @@ from academy.models import AuditEvent, Exposure, Run, SuiteVersion
 from academy.recording import RecordingOptions
 from academy.uploads import open_upload
 from tests import factories as make
-from tests.academy.test_formats import ROOT
+from tests.academy.test_formats import ROOT, Sample
+from tests.academy.test_round_trips import RUNS, record, version_for
 
 pytestmark = pytest.mark.django_db
 DOWNLOADS = ("run-own", "run-csv", "run-json")
@@ -232,8 +233,8 @@ def test_scored_runs_of_several_formats_are_exported_in_every_form_that_takes_th
             upload = fmt.parse_run(files, None)
             assert len(upload.runs) == 1
             known = set(run.version.tasks.values_list("external_id", flat=True))
-            for record in upload.records():
-                assert any(name in record.task_id for name in known)
+            for exported in upload.records():
+                assert any(name in exported.task_id for name in known)
 
 
 def test_what_waits_is_counted_in_a_pair_and_is_no_row() -> None:
@@ -422,9 +423,9 @@ def test_the_seven_things_of_a_study_are_on_page_and_export_row(client: Client) 
     version = make.version_of(make.import_files(sample("one-repository"), publish=True))
     run = study_run(version)
     make.person("curator", "curator")
-    for record in run.records.all():
-        facts = pages.retained_facts(pages.view_of(record))
-        body = client.get(reverse("academy:record", args=[record.pk])).content.decode()
+    for held in run.records.all():
+        facts = pages.retained_facts(pages.view_of(held))
+        body = client.get(reverse("academy:record", args=[held.pk])).content.decode()
         for name in RETAINED:
             assert name in facts
             assert facts[name] is not None, name
@@ -454,3 +455,30 @@ def test_what_nobody_said_is_shown_as_not_said(client: Client) -> None:
         assert f'<dt>{label}</dt><dd class="ev"><span class="dim">not said</span></dd>' in body
     rows = json.loads(get(client, "run-json", run).content)["rows"]
     assert all(row["facts"]["suite_hash"] is None for row in rows)
+
+
+# Every run sample of every format as a pair that the pair's own checker accepts.
+
+
+@pytest.mark.parametrize("sample", RUNS, ids=str)
+def test_a_scored_run_of_any_format_is_written_in_every_form_that_takes_scores(
+    sample: Sample,
+) -> None:
+    version = version_for(sample)
+    report = record(sample.files(), sample, version)
+    make.score_all()
+    assert registry.score_forms()
+    for outcome in report.runs:
+        run = Run.objects.get(pk=outcome.run)
+        for form, fmt in registry.score_forms().items():
+            export = exporting.export_scores(run, form=form, at=run.created_at)
+            files = Files.of(dict(export.files))
+            assert fmt.claims_run(files)
+            assert fmt.parse_run is not None
+            upload = fmt.parse_run(files, None)
+            told = {one.path: one.status for one in upload.files}
+            assert set(told) == set(export.files)
+            wrong = [one for one in fmt.compatibility(files) if one.severity == "error"]
+            assert wrong == []
+            again = exporting.export_scores(run, form=form, at=run.created_at)
+            assert again.files == export.files

@@ -85,7 +85,10 @@ def text_of(body: bytes) -> str:
 
 def asked(client: Client, route: Route, who: str) -> Iterator[tuple[str, HttpResponseBase]]:
     """Every way of asking at an address: with and without queries, by htmx, by a form."""
-    paths = walls.paths_of(route)
+    try:
+        paths = walls.paths_of(route)
+    except LookupError:
+        return  # told by test_every_address_can_be_asked
     for path in paths:
         for query in walls.variants_of(route):
             yield f"GET {path}{query}", client.get(path + query)
@@ -138,7 +141,7 @@ def nowhere_found(statuses: dict[str, set[int]]) -> list[str]:
     return [
         pattern
         for pattern, found in statuses.items()
-        if not fine & found and not pattern.startswith(SEAT)
+        if not fine & found and not pattern.startswith((SEAT, "admin/r/"))
     ]
 
 

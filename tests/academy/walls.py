@@ -17,8 +17,10 @@ from django.urls.resolvers import RoutePattern
 
 from academy import publishing, registry
 from academy.models import AnswerKey, Entrant, Organization, Run, SuiteVersion, TaskAsset
+from academy.registry import all_schemas
 from adjudication.models import Queue, Seat
-from leaderboard.models import Board, Snapshot
+from leaderboard import certifying
+from leaderboard.models import Board, Certificate, Snapshot
 from tests import factories as make
 
 # Each secret is planted in one kind of place; the value stands for a key's number.
@@ -143,7 +145,11 @@ def build() -> World:
         **{role: make.person(role, role) for role in ROLES if role != "entrant"},
         "entrant": make.person("entrant", "entrant", organization=organization),
     }
+    licensed = make.takeoff_version(3, slug="licensed")
+    make.takeoff_run(licensed, name="Licensed")
     make.score_all()
+    newest = licensed.boards.get().newest_snapshot()
+    certifying.issue(newest, "licensed", by=None, reason="looked at the run")
     take_a_seat(world)
     world.salts = tuple(AnswerKey.objects.values_list("salt", flat=True))
     return world
@@ -254,6 +260,25 @@ def of_exports() -> Filled:
     return [{**run, "form": form} for run in of_runs()[:2] for form in forms]
 
 
+def of_keys() -> Filled:
+    """A sealed key of each version."""
+    found = AnswerKey.objects.order_by("task__version", "pk").distinct("task__version")
+    return [{"object_id": pk} for pk in found.values_list("pk", flat=True)]
+
+
+def of_admin_tasks() -> Filled:
+    """A task that is held out, and one that is not published."""
+    held = apps.get_model("academy.Task").objects.order_by("pk")
+    chosen = [held.filter(holdout=True)[0], held.filter(version__state="draft")[0]]
+    return [{"object_id": task.pk} for task in chosen]
+
+
+def of_files() -> Filled:
+    """A file of a task beside every seat."""
+    asset = TaskAsset.objects.order_by("pk")[0].pk
+    return [{**seat, "asset": asset} for seat in rows(Seat, "pk")]
+
+
 def of_rows(label: str) -> Callable[[], Filled]:
     return lambda: rows(apps.get_model(label), "pk")
 
@@ -265,6 +290,7 @@ ARGUMENTS: dict[str, Callable[[], Filled]] = {
     "suites/<slug:slug>/<str:name>/passes/<int:number>/": of_passes,
     "suites/<slug:slug>/<str:name>/tasks/<int:ordinal>/": of_tasks,
     "entrants/<slug:slug>/": lambda: rows(Entrant, "slug", most=6),
+    "schemas/<slug:name>.json": lambda: [{"name": name} for name in all_schemas()],
     "runs/<int:pk>/": of_runs,
     "runs/<int:pk>/as-<slug:form>.zip": of_exports,
     "records/<int:pk>/": lambda: rows(apps.get_model("academy.InstanceRecord"), "pk", most=4),
@@ -273,7 +299,11 @@ ARGUMENTS: dict[str, Callable[[], Filled]] = {
     "boards/<slug:slug>/snapshots/<int:number>/": of_snapshots,
     "review/queues/<int:pk>/": lambda: rows(Queue, "pk"),
     "review/seats/<int:pk>/": lambda: rows(Seat, "pk", most=6),
+    "review/seats/<int:pk>/files/<int:asset>": of_files,
     "review/items/<int:pk>/": of_rows("adjudication.ReviewItem"),
+    "certificates/<slug:serial>": lambda: rows(Certificate, "serial"),
+    "admin/academy/answerkey/<path:object_id>/": of_keys,
+    "admin/academy/task/<path:object_id>/": of_admin_tasks,
     "admin/r/<path:content_type_id>/<path:object_id>/": lambda: [
         {
             "content_type_id": ContentType.objects.get_for_model(Run).pk,
@@ -311,7 +341,7 @@ def model_of_admin(pattern: str) -> type[Model] | None:
 
 def of_admin(model: type[Model]) -> Filled:
     """Rows of a model for its pages in the admin; a table may be empty."""
-    found = [row["pk"] for row in rows(model, "pk", most=3)]
+    found = [row["pk"] for row in rows(model, "pk", most=1)]
     return [{"object_id": pk, "id": pk} for pk in found or [0]]
 
 

@@ -6,10 +6,12 @@ import argparse
 import importlib
 import json
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.base import Context, Tally, oracles, run_list
+from tests.conformance.base import Check, Context, Tally, oracles, run_list
 
 MODULES = {
     "docbridge": "doc_bridge",
@@ -20,23 +22,40 @@ MODULES = {
 }
 
 
-def run_format(folder: Path) -> dict[str, Tally]:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One list of cases: its name in the oracle and in the counts, and how a case is checked."""
+
+    name: str
+    key: str
+    listed: Any
+    check: Check | None
+    context: Context
+
+
+def lists_in(folder: Path) -> Iterator[Listed]:
     """Every list of one format. Lists that the module names as no cases are left out.
 
     A module whose oracle nests its lists names them all by `lists_of(oracle)`.
     """
     module = importlib.import_module(f"tests.conformance.{MODULES[folder.name]}")
-    tallies: dict[str, Tally] = {}
+    taken: set[str] = set()
     for path, oracle in oracles(folder):
         lists = module.lists_of(oracle) if hasattr(module, "lists_of") else oracle
         for name, listed in lists.items():
             if name in module.NOT_CASES or not isinstance(listed, list | dict):
                 continue
-            check = module.CHECKS.get(name)
-            context = Context(folder, oracle)
-            key = name if name not in tallies else f"{path.stem}.{name}"
-            tallies[key] = run_list(name, listed, check, context)
-    return tallies
+            key = name if name not in taken else f"{path.stem}.{name}"
+            taken.add(key)
+            yield Listed(name, key, listed, module.CHECKS.get(name), Context(folder, oracle))
+
+
+def run_format(folder: Path) -> dict[str, Tally]:
+    """Every list of one format, counted."""
+    return {
+        found.key: run_list(found.name, found.listed, found.check, found.context)
+        for found in lists_in(folder)
+    }
 
 
 def run_all(data: Path) -> dict[str, dict[str, Tally]]:

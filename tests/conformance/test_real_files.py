@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
-from academy import exporting, intake
+from academy import exporting, intake, registry
 from academy.errors import AcademyError
 from academy.formats.reading import Files
 from academy.importing import ImportOptions
@@ -94,7 +96,7 @@ def test_what_was_imported_comes_back_without_loss(conformance_data: Path, unit:
         again = intake.import_suite_files(
             Files.of(dict(export.files)),
             digest="0" * 64,
-            fmt=exporting.registry.format_of(version.suite.format),
+            fmt=registry.format_of(version.suite.format),
             options=ImportOptions(publish=True),
         )
         outcomes = {one.pk: one.outcome for one in again.suites}
@@ -104,15 +106,15 @@ def test_what_was_imported_comes_back_without_loss(conformance_data: Path, unit:
     for run in runs:
         if run.pk in done:
             continue
-        parts = exporting.parts_of_upload(run)
+        named = {(part.suite.slug, part.suite.version) for part in exporting.parts_of_upload(run)}
         export = exporting.export_upload(run)
         came_back |= same_files(export.files, originals)
         before = make.whole_database()
         again_runs = intake.import_run_files(
             Files.of(dict(export.files)),
             digest="0" * 64,
-            fmt=exporting.registry.format_of(run.form),
-            options=RecordingOptions(version=run.version if len(parts) == 1 else None),
+            fmt=registry.format_of(run.form),
+            options=RecordingOptions(version=run.version if len(named) == 1 else None),
         )
         assert {one.outcome for one in again_runs.runs} == {"unchanged"}
         assert run.pk in {one.run for one in again_runs.runs}
@@ -178,3 +180,29 @@ def test_a_file_that_is_no_suite_alone_says_so(conformance_data: Path) -> None:
         intake.import_suite_path(
             conformance_data / "docbridge/run-plan-v1.json", options=ImportOptions()
         )
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_the_page_imports_what_the_command_imports(
+    conformance_data: Path, tmp_path: Path, client: Client, name: str
+) -> None:
+    source = conformance_data / SINGLE[name][0]
+    if source.is_dir():
+        source = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", source))
+    client.force_login(make.person("curator", "curator"))
+    address = reverse("admin:academy_suite_import")
+    with source.open("rb") as stream:
+        shown = client.post(address, {"upload": stream, "format": "", "name": ""})
+    assert shown.status_code == 200
+    assert not SuiteVersion.objects.exists()
+    dry = shown.context["report"]
+    confirmed = client.post(
+        address,
+        {"token": shown.context["token"], "format": shown.context["chosen_format"], "name": ""},
+    )
+    assert confirmed.status_code == 302
+    by_page = {str(version): version.digest for version in SuiteVersion.objects.all()}
+    assert set(by_page) == {f"{one.suite}@{one.version}" for one in dry.suites}
+    again = intake.import_suite_path(source, options=ImportOptions())
+    assert {one.outcome for one in again.suites} == {"unchanged"}
+    assert {one.digest for one in again.suites} == set(by_page.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from academy.formats.academy_run.checking import published_schemas
 from academy.formats.academy_run.export import export_run
 from academy.formats.academy_run.runs import claims_run, parse_run
 from academy.formats.academy_run.viewing import view
@@ -15,4 +16,5 @@ FORMAT = Format(
     parse_run=parse_run,
     view=view,
     export_run=export_run,
+    schemas=published_schemas,
 )

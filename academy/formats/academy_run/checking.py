@@ -27,6 +27,11 @@ def schema() -> Mapping[str, JSON]:
     return loaded
 
 
+def published_schemas() -> Mapping[str, JSON]:
+    """The schemas that anybody may check a file of this form against, by name."""
+    return {"academy_run": schema()}
+
+
 @cache
 def validator(part: str) -> jsonschema_rs.Draft202012Validator:
     """The compiled schema of "header" or "execution"."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -278,3 +279,10 @@ def test_only_files_with_a_header_are_claimed() -> None:
 def test_it_reads_runs_only() -> None:
     assert FORMAT.parse_suite is None
     assert not FORMAT.claims(upload(HEADER, EXECUTION))
+
+
+def test_the_schema_is_published(client: Client, db: None) -> None:
+    published = client.get("/schemas/academy_run.json")
+    assert published.json() == schema()
+    assert client.get("/schemas/").json()["academy_run"] == "/schemas/academy_run.json"
+    assert client.get("/schemas/other.json").status_code == 404
