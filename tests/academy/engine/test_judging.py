@@ -11,7 +11,7 @@ import pytest
 from django.conf import LazySettings
 from django.db import connections
 
-from academy import judge_prompts, judging, work
+from academy import judge_prompts, judging, publishing, work
 from academy.bundle import CriterionSpec, RecordView, TaskSpec
 from academy.errors import AcademyError
 from academy.models import Decision, JudgeJob, Run, Score, SuiteVersion, Work
@@ -35,7 +35,7 @@ def judge(settings: LazySettings) -> Iterator[JudgeServer]:
 
 
 def allow(version: SuiteVersion, judge: JudgeServer) -> None:
-    """Rubrics are sealed, so that a curator has to name the endpoint."""
+    """A curator names the endpoint, which a sealed version would need."""
     carol = make.person("carol", "curator")
     judging.allow_endpoint(version, judge.url, by=carol, reason="our own machine")
 
@@ -186,8 +186,10 @@ def test_two_judges_under_one_name_stand_side_by_side(
 
 @pytest.mark.django_db
 def test_a_sealed_version_needs_a_curator_who_names_the_endpoint(judge: JudgeServer) -> None:
-    sealed = make.rubric_version(1)
-    assert sealed.sealed
+    draft = make.rubric_version(1, publish=False)
+    draft.sealed = True
+    draft.save(update_fields=["sealed"])
+    sealed = publishing.publish_version(draft, reason="made for a test")
     for act in (judging.start, judging.estimate):
         with pytest.raises(AcademyError, match="is sealed, and no curator has named"):
             act(sealed)
