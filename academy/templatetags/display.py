@@ -126,6 +126,8 @@ def interval(
     """A score with its interval on the column's axis; the label says the same in words."""
     if point is None:
         return mark_safe('<span class="dim">–</span>')
+    if not axis["low"] <= point <= axis["high"]:
+        return mark_safe('<span class="dim xs">beyond the axis</span>')
     place = scale_of(axis["low"], axis["high"])
     grid = "".join(
         f'<line class="grid-l" x1="{place(tick):.1f}" x2="{place(tick):.1f}" y1="0" y2="22"/>'

@@ -26,7 +26,8 @@ from academy.recording import RecordingOptions
 from academy.uploads import open_upload
 from tests import factories as make
 from tests.academy.test_formats import ROOT, Sample
-from tests.academy.test_round_trips import RUNS, record, version_for
+from tests.academy.test_round_trips import RUNS, version_for
+from tests.academy.test_round_trips import record as record_sample
 
 pytestmark = pytest.mark.django_db
 DOWNLOADS = ("run-own", "run-csv", "run-json")
@@ -465,7 +466,7 @@ def test_a_scored_run_of_any_format_is_written_in_every_form_that_takes_scores(
     sample: Sample,
 ) -> None:
     version = version_for(sample)
-    report = record(sample.files(), sample, version)
+    report = record_sample(sample.files(), sample, version)
     make.score_all()
     assert registry.score_forms()
     for outcome in report.runs:
