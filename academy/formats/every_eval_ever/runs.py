@@ -43,7 +43,8 @@ class Watch:
         if group.key.slug in ("", self.suite.slug):
             name = f"{self.suite.slug}@{self.suite.version}".rstrip("@")
             message = f"{group.key.task!r} is no task of {name}"
-            self.problems.error(path, "unknown-task", message, line=group.rows[0].number)
+            # Whether such records are refused or left out is decided where runs are stored.
+            self.problems.warn(path, "unknown-task", message, line=group.rows[0].number)
 
 
 def parse_run(files: Files, suite: SuiteSpec | None = None) -> RunUpload:
