@@ -228,10 +228,20 @@ def of_versions() -> Filled:
     ]
 
 
+def of_boards() -> Filled:
+    """The board of a sealed version, and one with costs."""
+    chosen = Board.objects.filter(versions__sealed=True, policy__mode="strict")
+    dear = Board.objects.filter(policy__mode="reference")
+    return [{"slug": board.slug} for board in (*chosen.order_by("pk")[:1], *dear[:1])]
+
+
 def of_snapshots() -> Filled:
     return [
-        {"slug": row.board.slug, "number": row.number}
-        for row in Snapshot.objects.select_related("board").order_by("pk")
+        {**board, "number": number}
+        for board in of_boards()
+        for number in Snapshot.objects.filter(board__slug=board["slug"]).values_list(
+            "number", flat=True
+        )
     ]
 
 
@@ -289,13 +299,13 @@ ARGUMENTS: dict[str, Callable[[], Filled]] = {
     "suites/<slug:slug>/<str:name>/": of_versions,
     "suites/<slug:slug>/<str:name>/passes/<int:number>/": of_passes,
     "suites/<slug:slug>/<str:name>/tasks/<int:ordinal>/": of_tasks,
-    "entrants/<slug:slug>/": lambda: rows(Entrant, "slug", most=6),
+    "entrants/<slug:slug>/": lambda: rows(Entrant, "slug"),
     "schemas/<slug:name>.json": lambda: [{"name": name} for name in all_schemas()],
     "runs/<int:pk>/": of_runs,
     "runs/<int:pk>/as-<slug:form>.zip": of_exports,
     "records/<int:pk>/": lambda: rows(apps.get_model("academy.InstanceRecord"), "pk", most=4),
     "assets/<int:pk>": lambda: rows(TaskAsset, "pk"),
-    "boards/<slug:slug>/": lambda: rows(Board, "slug", most=9),
+    "boards/<slug:slug>/": of_boards,
     "boards/<slug:slug>/snapshots/<int:number>/": of_snapshots,
     "review/queues/<int:pk>/": lambda: rows(Queue, "pk"),
     "review/seats/<int:pk>/": lambda: rows(Seat, "pk", most=6),

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import transaction
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 from academy.bundle import (
     Direction,
@@ -49,8 +52,20 @@ def board_of(version: SuiteVersion) -> Board:
     return board
 
 
+@pytest.fixture(scope="module")
+def made_four(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Board]:
+    """The board, made once; each test changes it in a transaction of its own."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield make_four()
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def four() -> Board:
+def four(made_four: Board, db: None) -> Board:
+    return made_four
+
+
+def make_four() -> Board:
     """Two equal entries, one without an answer, one over half the items; lower is better."""
     version = drawn_version(tasks=TASKS)
     make.takeoff_run(version, answers(5), name="One")

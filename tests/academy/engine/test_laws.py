@@ -77,6 +77,12 @@ def two_at_once() -> None:
         work.finish(claimed, write)
 
 
+def may_still_end_well(steps: list[str]) -> bool:
+    """A unit is given up after five attempts, which is another law; here fewer are lost."""
+    lost = sum({"die": 1, "die late": 1, "two": 2}.get(step, 0) for step in steps)
+    return lost < work.MAX_ATTEMPTS
+
+
 STEPS = {
     "die": die_before_writing,
     "die late": die_while_writing,
@@ -89,7 +95,7 @@ STEPS = {
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     order=st.permutations(list(VALUES)),
-    steps=st.lists(st.sampled_from(sorted(STEPS)), max_size=6),
+    steps=st.lists(st.sampled_from(sorted(STEPS)), max_size=6).filter(may_still_end_well),
 )
 def test_any_order_doubling_crash_and_retry_ends_in_the_same_scores(
     settings: LazySettings, order: list[str], steps: list[str]
