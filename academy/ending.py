@@ -1,14 +1,30 @@
-"""Runs that end otherwise than by being scored: failed through us, or withdrawn."""
+"""Runs end: closed when all of their pieces are in, failed through us, or withdrawn."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from academy import auditing, tasks, work
 from academy.errors import AcademyError
 from academy.models import Run, RunEvent
+
+
+def close_run(run: Run, *, reason: str, by: Any = None) -> Run:
+    """Say that no piece of an open run is missing any more; from then on it stands on its boards.
+
+    Raises AcademyError for a run that has ended otherwise.
+    """
+    with transaction.atomic():
+        held: Run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
+        if held.state not in (Run.State.OPEN, Run.State.CLOSED):
+            raise AcademyError(f"Run {run.pk} is {held.state}; it cannot be closed.")
+        if held.state == Run.State.OPEN and held.closed_at is None:
+            held.closed_at = timezone.now()
+            held.save(update_fields=["closed_at"])
+        return _end(run, Run.State.CLOSED, reason, by)
 
 
 def fail_run(run: Run, *, reason: str, by: Any = None) -> Run:

@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from academy import rescoring, tasks
+from academy import ending, rescoring, tasks
 from academy.admin.reading import BaseAdmin, ReadOnlyAdmin
 from academy.errors import AcademyError
 from academy.models import (
@@ -102,7 +102,18 @@ class RunAdmin(ReadOnlyAdmin):
     list_filter = ("state", "kind")
     search_fields = ("entrant__slug", "version__suite__slug", "external_id")
     ordering = ("-pk",)
-    actions = ("score_again",)
+    actions = ("score_again", "close")
+
+    @admin.action(description="Close the chosen open runs", permissions=["curate"])
+    def close(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        """Say of each chosen run that it is complete, or tell why not."""
+        for run in queryset.order_by("pk"):
+            try:
+                ending.close_run(run, reason="closed in the admin", by=request.user)
+            except AcademyError as error:
+                self.message_user(request, str(error), messages.ERROR)
+            else:
+                self.message_user(request, f"Run {run.pk} is closed.")
 
     @admin.action(description="Score the chosen runs again", permissions=["curate"])
     def score_again(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
