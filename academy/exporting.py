@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
 
-from academy import auditing, blobs, registry, scoring, specs, summing
+from academy import auditing, registry, scoring, specs, summing
 from academy.bundle import (
     EntrantSpec,
     RecordSpec,
@@ -30,17 +29,16 @@ from academy.bundle import (
 from academy.downloads import Export, checked
 from academy.errors import AcademyError
 from academy.formats.base import Format, ScoredRun, StoredRun
+from academy.kept_files import StoredFiles, UploadedFiles
 from academy.models import (
     InstanceRecord,
     Run,
     RunResult,
     ScoringPass,
     Submission,
-    SubmissionFile,
     SuiteVersion,
-    TaskAsset,
 )
-from academy.packs import kept_bytes, raw_record
+from academy.packs import raw_record
 from academy.scorers.base import Mode
 
 BATCH = 1000
@@ -92,50 +90,6 @@ def note_exposure(version: SuiteVersion, *, by: Any, why: str) -> None:
     )
     if getattr(by, "is_authenticated", False):
         auditing.expose(by, task=None, what=f"answer keys of {version}"[:200], why=why[:200])
-
-
-class UploadedFiles(Mapping[str, bytes]):
-    """The files of some uploads by path, as they came, opened when asked for."""
-
-    def __init__(self, submissions: Iterable[int]) -> None:
-        rows = SubmissionFile.objects.filter(submission__in=list(submissions)).order_by("pk")
-        self.rows = {row.path: row for row in rows}
-
-    def __getitem__(self, path: str) -> bytes:
-        return b"".join(kept_bytes(self.rows[path]))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-class StoredFiles(Mapping[str, bytes]):
-    """The kept files of a version by path, opened when asked for.
-
-    A drawing has no path of its own: it lies where its task's file refers to.
-    """
-
-    def __init__(self, version: SuiteVersion, *, only_assets: bool) -> None:
-        assets = TaskAsset.objects.filter(task__version=version, blob__isnull=False)
-        rows = assets.values_list("task__source", "ref", "blob_id")
-        self.digests: dict[str, str] = {
-            str(PurePosixPath(source).parent / ref): digest for source, ref, digest in rows
-        }
-        drawings = set(self.digests.values())
-        for path, digest in version.files.values_list("path", "blob_id"):
-            if digest in drawings or not only_assets:
-                self.digests[path] = digest
-
-    def __getitem__(self, path: str) -> bytes:
-        return blobs.open_digest(self.digests[path])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.digests)
-
-    def __len__(self) -> int:
-        return len(self.digests)
 
 
 def export_run(run: Run) -> Export:

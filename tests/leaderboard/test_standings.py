@@ -67,13 +67,13 @@ def four(made_four: Board, db: None) -> Board:
 
 def make_four() -> Board:
     """Two equal entries, one without an answer, one over half the items; lower is better."""
-    version = drawn_version(tasks=TASKS)
+    version = drawn_version("four", TASKS)
     make.takeoff_run(version, answers(5), name="One")
     make.takeoff_run(version, answers(5), name="Other")
     contents = make.line_run(
         *(make.execution(f"t-{place}", None) for place in range(TASKS)),
         entrant={"name": "Silent"},
-        suite=f"example@{version.name}",
+        suite=f"four@{version.name}",
     )
     make.record_files(contents, version)
     make.takeoff_run(version, answers(1, tasks=TASKS // 2), name="Half")

@@ -6,7 +6,7 @@ from academy.formats.base import Format
 from academy.formats.every_eval_ever.boards import board_policies
 from academy.formats.every_eval_ever.compatibility import compatibility
 from academy.formats.every_eval_ever.documents import claims
-from academy.formats.every_eval_ever.native import export_run, export_suite
+from academy.formats.every_eval_ever.native import export_run, export_runs, export_suite
 from academy.formats.every_eval_ever.parse import parse_suite
 from academy.formats.every_eval_ever.runs import parse_run
 from academy.formats.every_eval_ever.scored import export_scores
@@ -23,6 +23,7 @@ FORMAT = Format(
     view=view,
     export_suite=export_suite,
     export_run=export_run,
+    export_runs=export_runs,
     export_scores=export_scores,
     compatibility=compatibility,
     board_policies=board_policies,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from academy.bundle import RecordSpec, RunSpec, SuiteSpec
 from academy.errors import AcademyError
+from academy.formats.base import StoredRun
 from academy.formats.every_eval_ever.paths import samples_path
-from academy.formats.every_eval_ever.values import as_list, as_map, as_text
+from academy.formats.every_eval_ever.values import as_map, as_text
 from academy.formats.reading import read_json
+
+LINES = b'{"lines":['
+NO_SUITE = SuiteSpec(slug="", title="", format="every_eval_ever", tasks=(), metrics=())
 
 
 def native_lines(raw: bytes) -> tuple[list[bytes], dict[str, bytes]]:
@@ -21,11 +26,18 @@ def native_lines(raw: bytes) -> tuple[list[bytes], dict[str, bytes]]:
     value = as_map(read_json(raw, path="record"))
     if "lines" not in value:
         return [raw], {}
-    lines = [msgspec.json.encode(line) for line in as_list(value["lines"])]
-    return lines, {
+    return lines_in(raw), {
         as_text(as_map(held).get("path")): file_of(as_map(held).get("value"), as_map(held))
         for held in as_map(value.get("trajectories")).values()
     }
+
+
+def lines_in(raw: bytes) -> list[bytes]:
+    """The lines of a record that also holds trajectories, byte for byte."""
+    *lines, last = raw[len(LINES) :].split(b",\n")
+    # No line holds a line feed, but the last one is followed by the trajectories.
+    text = last.decode("utf-8")
+    return [*lines, text[: json.JSONDecoder().raw_decode(text)[1]].encode("utf-8")]
 
 
 def file_of(value: object, held: Mapping[str, object]) -> bytes:
@@ -73,14 +85,24 @@ def export_submission(
 
     The runs of all data sets of an aggregate together give all of its rows, in their old order.
     """
+    return export_runs(
+        [StoredRun(suite=NO_SUITE, run=run, records=records) for run, records in parts]
+    )
+
+
+def export_runs(parts: Sequence[StoredRun]) -> Mapping[str, bytes]:
+    """The files of whole uploads; trajectories byte for byte where their file was kept."""
     files: dict[str, bytes] = {}
     rows: dict[str, list[tuple[int, int, bytes]]] = {}
-    for run, records in parts:
+    for part in parts:
+        run, records = part.run, part.records
         path, document = document_of(run)
         files[path] = document
         for record in records:
             lines, beside = native_lines(record.raw)
-            files |= beside
+            for name, data in beside.items():
+                if name not in files:
+                    files[name] = part.files.get(name, data)
             listed = rows.setdefault(as_text(run.extra.get("rows")) or samples_path(path), [])
             for number, line in zip(numbers_of(record, len(lines)), lines, strict=True):
                 listed.append((number, len(listed), line))
