@@ -48,6 +48,17 @@ def resolve_version(spec: RunSpec) -> SuiteVersion:
     raise AcademyError(f"The run names {name}, and there are several; name one version.")
 
 
+def entrant_by_alias(name: str) -> Entrant | None:
+    """The one entrant with that other name. Raises AcademyError when several have it."""
+    known = list(Entrant.objects.filter(aliases__name=name).order_by("slug").distinct()[:6])
+    if len(known) > 1:
+        named = ", ".join(entrant.slug for entrant in known)
+        raise AcademyError(
+            f"{name!r} is another name of several entrants: {named}. Say which with --entrant SLUG."
+        )
+    return known[0] if known else None
+
+
 def find_entrant(spec: EntrantSpec, *, slug: str = "", is_example: bool = False) -> Entrant:
     """The entrant of a run by slug, name or alias; a new one is made when there is none."""
     wanted = slug or slugify(spec.name)[:100]
@@ -55,8 +66,7 @@ def find_entrant(spec: EntrantSpec, *, slug: str = "", is_example: bool = False)
         raise AcademyError("The run names no entrant; say which with --entrant SLUG.")
     found = Entrant.objects.filter(slug=wanted).first()
     if found is None:
-        alias = EntrantAlias.objects.filter(name=spec.name).select_related("entrant").first()
-        found = alias.entrant if alias and not slug else None
+        found = None if slug else entrant_by_alias(spec.name)
     if found is not None:
         return found
     if slugify(wanted) != wanted:

@@ -199,6 +199,7 @@ def run_spec(run: Run) -> RunSpec:
         ),
         arm=run.arm,
         scenario=run.scenario,
+        started_at=run.started_at,
         verification=Run.Verification(run.verification).name.lower(),
         limits=run.limits,
         results={

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from academy.models import Run
 
 FRAME_BYTES = 128 * 1024
+# Longer than any line that the readers take, so that a record is never cut; what has no line ends
+# at all must not lie in memory whole.
+LONGEST_FRAME = 32 * 2**20
 LEVEL = 3
 
 
@@ -81,15 +84,18 @@ class KeptFile:
 
 def frames(stream: BinaryIO) -> Iterator[bytes]:
     """The bytes of a stream in pieces of some 128 KB, each ending at a line end if it can."""
-    buffer = b""
+    buffer = bytearray()
     while part := stream.read(FRAME_BYTES):
+        line_end = part.rfind(b"\n")
+        cut = len(buffer) + line_end + 1 if line_end >= 0 else 0
         buffer += part
-        cut = buffer.rfind(b"\n") + 1
-        if len(buffer) >= FRAME_BYTES and cut:
-            yield buffer[:cut]
-            buffer = buffer[cut:]
+        if not cut and len(buffer) >= LONGEST_FRAME:
+            cut = len(buffer)
+        if cut and len(buffer) >= FRAME_BYTES:
+            yield bytes(buffer[:cut])
+            del buffer[:cut]
     if buffer:
-        yield buffer
+        yield bytes(buffer)
 
 
 def keep_file(file: SubmissionFile, stream: BinaryIO) -> KeptFile:

@@ -295,6 +295,7 @@ def _new_run(
         limits=_plain(spec.limits),
         header=_plain(spec.extra),
         duplicate_digest=spec.duplicate_digest,
+        started_at=spec.started_at,
     )
     fitting(run, "The header of the run").save()
     RunEvent.objects.create(run=run, state="open", reason="received", actor=_actor(options))

@@ -24,7 +24,6 @@ from academy.errors import AcademyError
 from academy.findings import record_findings
 from academy.fitting import storable
 from academy.models import (
-    AnswerKey,
     Criterion,
     Decision,
     Finding,
@@ -326,12 +325,7 @@ def open_view(
 def read_sheet(chosen: ScoringPass, run: Run, task_ids: Iterable[int]) -> Sheet:
     """Tasks with their keys in the pass's revisions, metrics and evidence policies."""
     rows = list(Task.objects.filter(pk__in=task_ids).prefetch_related("criteria", "assets"))
-    revisions = {int(task): revision for task, revision in chosen.key_revisions.items()}
-    keys = {
-        key.task_id: key
-        for key in AnswerKey.objects.filter(task_id__in=task_ids)
-        if revisions.get(key.task_id) == key.revision
-    }
+    keys = specs.keys_in(chosen, task_ids=[row.pk for row in rows])
     return Sheet(
         scoring_pass=chosen,
         format=registry.format_of(run.version.suite.format),

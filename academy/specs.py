@@ -158,11 +158,21 @@ def latest_keys(version: SuiteVersion) -> dict[int, AnswerKey]:
     return {row.task_id: row for row in rows}
 
 
-def keys_in(chosen: ScoringPass) -> dict[int, AnswerKey]:
-    """The answer keys of a pass by task id, in the revisions that it fixes."""
+def keys_in(chosen: ScoringPass, *, task_ids: Sequence[int] | None = None) -> dict[int, AnswerKey]:
+    """The answer keys of a pass by task id, of some tasks or all, in the revisions that it fixes.
+
+    A task that was appended to a collection after the pass was opened has its first revision.
+    """
     revisions = {int(task): revision for task, revision in chosen.key_revisions.items()}
-    rows = AnswerKey.objects.filter(task_id__in=revisions)
-    return {row.task_id: row for row in rows if row.revision == revisions[row.task_id]}
+    rows = AnswerKey.objects.filter(task__version=chosen.version_id)
+    if task_ids is not None:
+        rows = rows.filter(task_id__in=task_ids)
+    grows = chosen.version.mode == SuiteVersion.Mode.COLLECTION
+    return {
+        row.task_id: row
+        for row in rows
+        if row.revision == revisions.get(row.task_id, 1 if grows else None)
+    }
 
 
 def latest_keys_of(task_ids: Sequence[int]) -> dict[int, AnswerKey]:

@@ -55,7 +55,7 @@ def nudge_at(at: datetime) -> None:
 
 
 def send_nudge(eta: datetime | None = None) -> None:
-    """Send the message. One that gets lost costs seconds, not work: beat sends one every 15."""
+    """Send the message. One that gets lost costs seconds, not work: beat sends one every 3."""
     try:
         if eta is None:
             drain.delay()

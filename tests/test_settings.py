@@ -70,7 +70,7 @@ def test_beat_nudges_what_is_due() -> None:
     app.loader.import_default_modules()
     schedule = app.conf.beat_schedule
     assert {entry["task"] for entry in schedule.values()} <= set(app.tasks)
-    assert schedule["drain"]["schedule"] <= 15
+    assert schedule["drain"]["schedule"] <= 5
     assert schedule["heartbeat"]["schedule"] < 60
 
 

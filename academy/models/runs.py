@@ -64,7 +64,7 @@ class Submission(models.Model):
     )
     form = models.SlugField(max_length=50)
     name = models.CharField(max_length=300, blank=True)
-    source_digest = models.CharField(max_length=64)
+    source_digest = models.CharField(max_length=64, db_index=True)
     idempotency_key = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     part = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
@@ -149,7 +149,8 @@ class Run(models.Model):
     limits = models.JSONField(default=dict, blank=True)
     header = models.JSONField(default=dict, blank=True)
     digest = models.CharField(max_length=64, blank=True)
-    duplicate_digest = models.CharField(max_length=64, blank=True)
+    duplicate_digest = models.CharField(max_length=64, blank=True, db_index=True)
+    started_at = models.CharField(max_length=60, blank=True)
     records_expected = models.PositiveIntegerField(default=0)
     is_final = models.BooleanField(default=False)
     carried_from = models.ForeignKey(

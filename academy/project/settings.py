@@ -217,7 +217,8 @@ CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 30
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
-    "drain": {"task": "academy.tasks.drain", "schedule": 15.0},
+    # What a dead worker left is taken up within this time after its lease has ended.
+    "drain": {"task": "academy.tasks.drain", "schedule": 3.0, "options": {"expires": 10}},
     "heartbeat": {"task": "academy.tasks.beat", "schedule": 10.0},
 }
 ACADEMY_LEASE_SECONDS = env.float("ACADEMY_LEASE_SECONDS", default=30.0)

@@ -418,6 +418,16 @@ def test_a_published_collection_grows_by_new_tasks() -> None:
     assert version.digest != first.suites[0].digest
 
 
+def test_a_key_of_a_task_appended_later_counts_in_the_pass_of_the_collection() -> None:
+    version = make.version_of(collection_version("a", publish=True))
+    collection_version("a", "b")
+    appended = version.tasks.get(external_id="b")
+    importing.first_key(appended, {"answer": 4}).save()
+    chosen = version.passes.get(state="published")
+    assert set(specs.keys_in(chosen)) == {appended.pk}
+    assert set(specs.keys_in(chosen, task_ids=[appended.pk + 1])) == set()
+
+
 def test_a_collection_that_gets_nothing_new_changes_nothing() -> None:
     collection_version("a", "b", publish=True)
     before = make.whole_database()

@@ -12,6 +12,7 @@ from django.db import IntegrityError, connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from academy import exporting
 from academy.errors import AcademyError, FormatError
 from academy.identity import open_record_id
 from academy.models import (
@@ -510,6 +511,24 @@ def test_an_entrant_is_found_by_slug_name_and_alias(version: SuiteVersion) -> No
         assert run.entrant == first.entrant
     assert Entrant.objects.count() == 1
     assert set(EntrantAlias.objects.values_list("name", flat=True)) == {"Robo Takeoff", "RT-1"}
+
+
+def test_another_name_of_two_entrants_is_refused_with_both(version: SuiteVersion) -> None:
+    for number, name in enumerate(("One", "Two")):
+        entrant = {"name": name, "aliases": ["shared"]}
+        execution = make.execution("t-0")
+        make.record_files(lines(execution, run_id=f"r-{number}", entrant=entrant), version)
+    before = make.whole_database()
+    with pytest.raises(AcademyError, match="'shared' is another name of .*: one, two"):
+        make.record_files(lines(make.execution("t-1"), entrant={"name": "shared"}), version)
+    assert make.changed_tables(before) == []
+
+
+def test_when_a_run_started_is_kept_and_written_back(version: SuiteVersion) -> None:
+    started = "2026-03-01T09:00:00Z"
+    run = make.run_of(make.record_files(lines(make.execution("t-0"), started_at=started), version))
+    assert run.started_at == started
+    assert exporting.run_spec(run).started_at == started
 
 
 def test_a_named_entrant_that_is_not_here_is_made_under_that_name(version: SuiteVersion) -> None:

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, transaction
 
-from academy import keying, publishing
+from academy import keying, publishing, specs
 from academy.commitments import key_commitment
 from academy.errors import AcademyError
 from academy.models import AnswerKey, AuditEvent, SuiteVersion
@@ -122,3 +122,18 @@ def test_a_format_without_held_out_keys_says_so(tmp_path: Path) -> None:
     version = make.rubric_version(1)
     with pytest.raises(AcademyError, match="has no held-out answer keys"):
         keying.load_key_path(version, folder(tmp_path, key_file("q-0", 1)))
+
+
+def test_the_source_of_a_corrected_key_is_still_known() -> None:
+    contents = make.takeoff_files(2)
+    version = make.version_of(make.import_files(contents, publish=True))
+    first = version.passes.get(state="published")
+    corrected = AnswerKey.objects.get(task__version=version, task__external_id="t-0").content
+    corrected["quantities"][0]["value"] = 101
+    keying.revise(version, {"t-0": corrected}, reason="measured again")
+    before = make.whole_database()
+    assert make.import_files(contents).suites[0].outcome == "unchanged"
+    assert make.changed_tables(before) == []
+    task = version.tasks.get(external_id="t-0")
+    assert specs.keys_in(first)[task.pk].revision == 1
+    assert specs.latest_keys(version)[task.pk].revision == 2
