@@ -392,8 +392,15 @@ def test_pairs_are_taken_for_a_suite_of_another_format_by_sample_id() -> None:
     (record,) = upload.records()
     assert record.task_id == "q1"
     assert upload.runs[0].suite.slug == "harbours"
-    with pytest.raises(FormatError, match="q2"):
-        parse_run(pair([result(score=1)], lines(row("q1"), row("q2"))), suite)
+
+
+def test_samples_that_the_suite_lacks_are_passed_on_by_their_own_id() -> None:
+    task = TaskSpec(external_id="q1", prompt="Which port?")
+    suite = SuiteSpec(
+        slug="harbours", title="Harbours", format="other", version="1", tasks=(task,), metrics=()
+    )
+    upload = parse_run(pair([result(score=1)], lines(row("q1"), row("q2", 0))), suite)
+    assert [record.task_id for record in upload.records()] == ["q1", "q2"]
 
 
 def test_a_record_says_how_it_ended_and_what_it_took() -> None:
