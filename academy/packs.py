@@ -6,12 +6,12 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO
 
 import zstandard
 
 from academy.models import InstanceRecord, Pack, SubmissionFile
+from academy.recent import Recent
 
 if TYPE_CHECKING:
     from academy.models import Run
@@ -21,6 +21,8 @@ FRAME_BYTES = 128 * 1024
 # at all must not lie in memory whole.
 LONGEST_FRAME = 32 * 2**20
 LEVEL = 3
+# Of the packs that were read last, so much stays open in a process.
+MOST_OPEN = 32 * 2**20
 
 
 def compress(data: bytes) -> bytes:
@@ -128,10 +130,18 @@ def kept_bytes(file: SubmissionFile) -> Iterator[bytes]:
         yield decompress(bytes(content))
 
 
-@lru_cache(maxsize=32)
+opened: Recent[bytes] = Recent(MOST_OPEN)
+
+
 def open_pack(pack_id: int) -> bytes:
     """The bytes of a pack. Packs never change once written, so they may be kept."""
-    return decompress(bytes(Pack.objects.values_list("content", flat=True).get(pk=pack_id)))
+
+    def make() -> tuple[bytes, int]:
+        content = Pack.objects.values_list("content", flat=True).get(pk=pack_id)
+        data = decompress(bytes(content))
+        return data, len(data)
+
+    return opened.get(pack_id, make)
 
 
 def raw_record(record: InstanceRecord) -> bytes:

@@ -18,7 +18,7 @@ from academy.bundle import (
     SuiteSpec,
     TaskSpec,
 )
-from academy.errors import SHOWN_PROBLEMS, FormatError, Problems
+from academy.errors import FormatError, Problems
 from academy.formats.academy_run.checking import check
 from academy.formats.academy_run.lines import VERDICTS, is_instant, record_of, run_of, texts_of
 from academy.formats.reading import (
@@ -270,9 +270,8 @@ class RunFile:
         if task is None:
             # Whoever stores the run refuses such records, or leaves them out and lists them.
             message = f"the suite has no task {value['task']!r}"
-            if len(self.problems.notices) < SHOWN_PROBLEMS:
-                name, where = str(self.path), pointer("task")
-                self.problems.warn(name, "unknown-task", message, line=line, pointer=where)
+            name, where = str(self.path), pointer("task")
+            self.problems.warn(name, "unknown-task", message, line=line, pointer=where)
             return
         criteria = {criterion.key for criterion in task.criteria}
         for place, decision in enumerate(value.get("decisions", ())):

@@ -10,17 +10,15 @@ from academy.bundle import JSON, Event
 from academy.canonical import sha256_hex
 from academy.errors import FormatError, Problems
 from academy.formats.every_eval_ever.values import (
-    as_list,
     as_map,
     as_text,
-    as_whole,
 )
 from academy.formats.reading import Files, path_problem, read_json, read_jsonl, safe_path
+from academy.formats.step_forms import listed_steps, step_list_events
 
 REFERENCE = "module_reference"
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
-EVENT_LISTS = ("steps", "events")
 
 
 def reference_of(row: Mapping[str, JSON]) -> Mapping[str, JSON] | None:
@@ -118,71 +116,11 @@ def read_trajectory(data: bytes, path: str) -> JSON:
 
 def events_of(trajectory: JSON) -> tuple[JSON, ...]:
     """The list of steps or events of a trajectory, wherever a known form keeps it."""
-    if not isinstance(trajectory, Mapping):
-        return tuple(as_list(trajectory))
-    for name in EVENT_LISTS:
-        listed = as_list(trajectory.get(name))
-        if listed:
-            return tuple(listed)
-    inner = trajectory.get("trajectory")
-    return events_of(inner) if isinstance(inner, Mapping | list) else ()
+    return tuple(listed_steps(trajectory)[0])
 
 
-def text_parts(content: JSON) -> str:
-    """The text of a message: text itself, or the text parts of a list of parts."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(
-        as_text(as_map(part).get("text")) for part in as_list(content) if as_map(part).get("text")
-    )
-
-
-def trajectory_events(trajectory: JSON, first: int = 0) -> Iterator[Event]:
-    """Steps as the viewer shows them. Steps of the Agent Trajectory Interchange Format are taken
-    apart into thought, message, tool calls and observations; other events are shown as data."""
-    seq = first
-    for step in events_of(trajectory):
-        for event in step_events(as_map(step), step):
-            yield Event(
-                seq=seq,
-                kind=event.kind,
-                title=event.title,
-                text=event.text,
-                data=event.data,
-                role=event.role,
-                tool=event.tool,
-                tokens_in=event.tokens_in,
-                tokens_out=event.tokens_out,
-            )
-            seq += 1
-
-
-def step_events(step: Mapping[str, JSON], whole: JSON) -> Iterator[Event]:
-    """The events of one step."""
-    source = as_text(step.get("source")) or as_text(step.get("role"))
-    message, thought = text_parts(step.get("message")), as_text(step.get("reasoning_content"))
-    metrics = as_map(step.get("metrics"))
-    told = False
-    if thought:
-        told = True
-        yield Event(seq=0, kind="thought", text=thought, role=source)
-    if message:
-        told = True
-        yield Event(
-            seq=0,
-            kind="message",
-            text=message,
-            role=source,
-            tokens_in=as_whole(metrics.get("prompt_tokens")),
-            tokens_out=as_whole(metrics.get("completion_tokens")),
-        )
-    for call in as_list(step.get("tool_calls")):
-        told = True
-        name = as_text(as_map(call).get("function_name"))
-        yield Event(seq=0, kind="tool_call", tool=name, data=as_map(call).get("arguments"))
-    for result in as_list(as_map(step.get("observation")).get("results")):
-        told = True
-        yield Event(seq=0, kind="tool_result", text=text_parts(as_map(result).get("content")))
-    if not told:
-        title = as_text(step.get("type")) or as_text(step.get("event_id")) or "event"
-        yield Event(seq=0, kind="observation", title=title, data=whole, role=source)
+def trajectory_events(trajectory: JSON, source: str = "") -> Iterator[Event]:
+    """Steps as the viewer shows them, not yet numbered; steps of the Agent Trajectory Interchange
+    Format are taken apart into thoughts, message, tool calls and observations."""
+    listed, place = listed_steps(trajectory, source)
+    yield from step_list_events(listed, place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from academy.bundle import JSON, Event, RecordView, TaskSpec
 from academy.formats.every_eval_ever.metrics import key_of
@@ -19,18 +18,21 @@ from academy.formats.every_eval_ever.values import (
     as_whole,
     texts_of,
 )
-from academy.formats.reading import read_json
+from academy.formats.json_reading import stored_json
+from academy.formats.message_forms import Messages, numbered
+from academy.formats.text_reading import pointer
 
-PATH = "record"
 
-
-def lines_of(raw: bytes) -> tuple[list[Mapping[str, JSON]], Mapping[str, JSON]]:
-    """The rows of a stored record, and the trajectories that are kept beside them by uri."""
-    value = read_json(raw, path=PATH)
+def lines_of(raw: bytes) -> tuple[list[Mapping[str, JSON]], Mapping[str, JSON], str]:
+    """The rows of a stored record, the trajectories that are kept beside them by uri, and the JSON
+    pointer of the first row."""
+    value = stored_json(raw)
     if isinstance(value, Mapping) and "lines" in value:
-        return [as_map(line) for line in as_list(value["lines"])], as_map(value.get("trajectories"))
-    lines = [value] if isinstance(value, Mapping) else as_list(value)
-    return [as_map(line) for line in lines], {}
+        lines = [as_map(line) for line in as_list(value["lines"])]
+        return lines, as_map(value.get("trajectories")), "/lines/0"
+    if isinstance(value, Mapping):
+        return [value], {}, ""
+    return [as_map(line) for line in as_list(value)], {}, "/0"
 
 
 def answer_of(row: Mapping[str, JSON]) -> JSON:
@@ -50,58 +52,46 @@ def answer_of(row: Mapping[str, JSON]) -> JSON:
     return next((text for text in reversed(spoken) if text), None)
 
 
-def message_events(message: Mapping[str, JSON]) -> Iterator[Event]:
-    """The events of one message, not yet numbered."""
-    role = as_text(message.get("role"))
-    if as_text(message.get("reasoning_trace")):
-        yield Event(seq=0, kind="thought", text=as_text(message["reasoning_trace"]), role=role)
-    kind = "tool_result" if role == "tool" else "message"
-    if as_text(message.get("content")) or not as_list(message.get("tool_calls")):
-        ids = ", ".join(texts_of(message.get("tool_call_id")))
-        yield Event(seq=0, kind=kind, text=as_text(message.get("content")), role=role, title=ids)
-    for call in as_list(message.get("tool_calls")):
-        held = as_map(call)
-        yield Event(
-            seq=0,
-            kind="tool_call",
-            title=as_text(held.get("id")),
-            tool=as_text(held.get("name")),
-            role=role,
-            data=held.get("arguments"),
-        )
-
-
-def output_events(row: Mapping[str, JSON]) -> Iterator[Event]:
+def output_events(row: Mapping[str, JSON], source: str) -> Iterator[Event]:
     """The events of a single turn: what was asked, thought and said."""
     held = as_map(row.get("input"))
     asked = as_text(held.get("formatted")) or as_text(held.get("raw"))
     choices = texts_of(held.get("choices"))
     offered: JSON = {"choices": choices} if choices else None
-    yield Event(seq=0, kind="message", text=asked, role="user", data=offered)
-    output = as_map(row.get("output"))
+    yield Event(
+        seq=0, kind="message", text=asked, role="user", data=offered, source=f"{source}/input"
+    )
+    output, place = as_map(row.get("output")), f"{source}/output"
     for thought in texts_of(output.get("reasoning_trace")):
-        yield Event(seq=0, kind="thought", text=thought, role="assistant")
+        yield Event(seq=0, kind="thought", text=thought, role="assistant", source=place)
     for said in texts_of(output.get("raw")):
-        yield Event(seq=0, kind="message", text=said, role="assistant")
+        yield Event(seq=0, kind="message", text=said, role="assistant", source=place)
 
 
-def events_of_row(row: Mapping[str, JSON], beside: Mapping[str, JSON]) -> tuple[Event, ...]:
-    """All events of a record: messages or output, then the trajectory, then the error."""
+def events_of_row(
+    row: Mapping[str, JSON], beside: Mapping[str, JSON], source: str = ""
+) -> tuple[Event, ...]:
+    """All events of a record: messages or output, then the trajectory, then the error.
+
+    `source` is the JSON pointer of the row in the stored record.
+    """
     events: list[Event] = []
     if row.get("messages") is None:
-        events.extend(output_events(row))
+        events.extend(output_events(row, source))
     else:
-        for message in as_list(row.get("messages")):
-            events.extend(message_events(as_map(message)))
+        messages = Messages()
+        for place, message in enumerate(as_list(row.get("messages"))):
+            events.extend(messages.events(as_map(message), f"{source}/messages/{place}"))
     reference = reference_of(row)
     if reference is None:
-        events.extend(trajectory_events(row.get("trajectory")))
+        events.extend(trajectory_events(row.get("trajectory"), f"{source}/trajectory"))
     else:
-        held = as_map(beside.get(as_text(reference.get("uri"))))
-        events.extend(trajectory_events(held.get("value")))
+        uri = as_text(reference.get("uri"))
+        held = as_map(beside.get(uri))
+        events.extend(trajectory_events(held.get("value"), pointer("trajectories", uri, "value")))
     if as_text(row.get("error")):
-        events.append(Event(seq=0, kind="error", text=as_text(row["error"])))
-    return tuple(replace(event, seq=seq) for seq, event in enumerate(events))
+        events.append(Event(seq=0, kind="error", text=as_text(row["error"]), source=source))
+    return numbered(events, first=0)
 
 
 def names_of(row: Mapping[str, JSON], task: TaskSpec | None, alone: bool) -> Iterator[str]:
@@ -128,7 +118,7 @@ def view(raw: bytes, task: TaskSpec | None) -> RecordView:
     `reported` is by the names that the lines themselves give; the stored reported scores, which
     are by metric, are laid over it by whoever has them.
     """
-    lines, beside = lines_of(raw)
+    lines, beside, place = lines_of(raw)
     rows = [upgrade_row(line, Changes()) for line in lines]
     row = rows[0] if rows else {}
     reported: dict[str, float | None] = {}
@@ -147,7 +137,7 @@ def view(raw: bytes, task: TaskSpec | None) -> RecordView:
             "tokens_in": as_whole(usage.get("input_tokens")),
             "tokens_out": as_whole(usage.get("output_tokens")),
         },
-        events=events_of_row(row, beside),
+        events=events_of_row(row, beside, place),
         reported=reported,
         evidence={
             "correct": correct,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
 from academy.bundle import JSON, Event, RecordStatus, RecordView, TaskSpec
-from academy.formats.mypcbench.attempts import member
+from academy.formats.message_forms import Messages, numbered
+from academy.formats.mypcbench.attempts import BUNDLE, TRAJECTORY, member
 from academy.formats.mypcbench.records import (
     reported_by,
     screenshot_count,
@@ -20,6 +21,7 @@ from academy.formats.mypcbench.records import (
     usage_of,
 )
 from academy.formats.mypcbench.verdicts import judge_failure
+from academy.formats.text_reading import pointer
 
 DONE = "DONE"
 TOOL_CALL = "TOOL_CALL"
@@ -29,7 +31,7 @@ CRASH = "PREDICT_CRASH"
 def view(raw: bytes, task: TaskSpec | None) -> RecordView:
     """Open a stored attempt. The judge's verdicts stay out: they are decisions, kept sealed."""
     document = json.loads(raw)
-    events = tuple(replace(event, seq=seq) for seq, event in enumerate(_events(document)))
+    events = numbered(_events(document), first=0)
     evidence: dict[str, JSON] = {
         "steps": step_count(document),
         "screenshots": screenshot_count(document),
@@ -56,6 +58,17 @@ def _answer(document: Mapping[str, Any]) -> str | None:
     return next((text for text in reversed(said) if isinstance(text, str) and text.strip()), None)
 
 
+def _placed_rows(document: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The rows with the JSON pointer of each in the stored attempt."""
+    rows = _rows(document)
+    has_lines = bool(trajectory_of(document))
+    name = TRAJECTORY if has_lines else BUNDLE
+    inside = () if has_lines else ("artifacts", "steps")
+    held = member(document["files"].get(name), *inside)
+    places = [n for n, row in enumerate(held or ()) if isinstance(row, Mapping)]
+    return [(pointer("files", name, *inside, n), row) for n, row in zip(places, rows, strict=True)]
+
+
 def _rows(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The trajectory's lines, or the bundle's steps in the same form."""
     rows = trajectory_of(document)
@@ -73,21 +86,24 @@ def _rows(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _events(document: Mapping[str, Any]) -> Iterator[Event]:
-    rows = _rows(document)
-    times = [time for row in rows if (time := stamp(row.get("action_timestamp")))]
+    rows = _placed_rows(document)
+    times = [time for _place, row in rows if (time := stamp(row.get("action_timestamp")))]
     start = min(times) if times else None
     told: tuple[object, object] = (None, None)
-    for row in rows:
+    for place, row in rows:
         time = stamp(row.get("action_timestamp"))
         offset = None
         if time is not None and start is not None:
             offset = round((time - start).total_seconds() * 1000)
         said = (row.get("step_num"), row.get("response"))
-        yield from _step(row, offset, repeated=said == told)
+        for event in _step(row, offset, repeated=said == told):
+            yield replace(event, source=place)
         told = said
     incomplete = document["files"].get("incomplete.txt")
     if isinstance(incomplete, str) and incomplete.strip():
-        yield Event(seq=0, kind="error", title="Incomplete", text=incomplete.strip())
+        place = pointer("files", "incomplete.txt")
+        text = incomplete.strip()
+        yield Event(seq=0, kind="error", title="Incomplete", text=text, source=place)
     yield from conversation(document["files"].get("messages.json"))
 
 
@@ -133,46 +149,13 @@ def conversation(messages: JSON) -> Iterator[Event]:
     """Tool calls and their results from the kept conversation; what was said is in the steps."""
     if not isinstance(messages, list):
         return
-    for message in messages:
+    reader = Messages()
+    for place, message in enumerate(messages):
         if not isinstance(message, Mapping):
             continue
-        calls = message.get("tool_calls")
-        for call in calls if isinstance(calls, list) else ():
-            yield from _tool_call(call)
-        if message.get("role") == "tool":
-            yield _result(message.get("content"), str(message.get("name") or ""))
-        content = message.get("content")
-        for block in content if isinstance(content, list) else ():
-            kind = block.get("type") if isinstance(block, Mapping) else None
-            if kind == "tool_use":
-                yield _call(str(block.get("name") or ""), block.get("input"))
-            elif kind == "tool_result":
-                yield _result(block.get("content"), "")
-
-
-def _tool_call(call: object) -> Iterator[Event]:
-    function = call.get("function") if isinstance(call, Mapping) else None
-    if isinstance(function, Mapping):
-        yield _call(str(function.get("name") or ""), function.get("arguments"))
-
-
-def _call(tool: str, data: JSON) -> Event:
-    return Event(seq=0, kind="tool_call", title=tool, tool=tool, text=_shown(data))
-
-
-def _result(content: JSON, tool: str) -> Event:
-    return Event(seq=0, kind="tool_result", title=tool, tool=tool, text=_text_of(content))
-
-
-def _text_of(content: JSON) -> str:
-    """The text of a message's content, blocks joined by line ends; images are only named."""
-    if not isinstance(content, Sequence) or isinstance(content, str):
-        return _shown(content)
-    parts = []
-    for block in content:
-        text = block.get("text") if isinstance(block, Mapping) else block
-        parts.append(text if isinstance(text, str) else _shown(block))
-    return "\n".join(parts)
+        for event in reader.events(message, pointer("files", "messages.json", place)):
+            if event.kind in ("tool_call", "tool_result"):
+                yield event
 
 
 def _shown(value: object) -> str:

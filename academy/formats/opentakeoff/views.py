@@ -82,7 +82,14 @@ def event_of(place: int, step: Mapping[str, JSON]) -> Event:
         offset_ms=whole(step.get("tOffsetMs")),
         tokens_in=whole(tokens.get("in")),
         tokens_out=whole(tokens.get("out")),
+        failed=says_failure(result),
+        source=f"/trace/{place}",
     )
+
+
+def says_failure(result: Mapping[str, JSON]) -> bool:
+    """Whether a tool's result says that the call failed."""
+    return result.get("ok") is False or result.get("isError") is True or bool(result.get("error"))
 
 
 def agent_view(task: TaskSpec) -> Mapping[str, JSON]:

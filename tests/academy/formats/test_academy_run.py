@@ -115,7 +115,7 @@ def test_a_run_is_read_whole() -> None:
     assert opened.answer == {"value": 12}
     assert opened.telemetry["cost"] == 0.25
     assert [event.kind for event in opened.events] == [
-        "message", "tool_call", "action", "message", "message", "error",
+        "message", "tool_call", "action", "message", "observation", "error",
     ]  # fmt: skip
     assert opened.events[4].data == 7
     assert isinstance(opened.evidence, dict)
