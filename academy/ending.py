@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from academy import auditing, tasks, work
+from academy import auditing, measuring, tasks, work
 from academy.errors import AcademyError
 from academy.models import Run, RunEvent
 
@@ -51,6 +51,7 @@ def _end(run: Run, state: Run.State, reason: str, by: Any) -> Run:
     actor = by if getattr(by, "is_authenticated", False) else None
     RunEvent.objects.create(run=locked, state=str(state), reason=reason[:500], actor=actor)
     auditing.note(f"run.{state}", f"run:{run.pk}", by=by, reason=reason)
+    measuring.follow_end(locked)
     work.version_changed(locked.version_id)
     tasks.nudge()
     return locked

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from academy import registry, specs
+from academy import measuring, registry, specs
 from academy.aggregation import SCALE, ItemState, ItemVector, item_vector, run_result, slices_of
 from academy.bundle import MetricSpec, ResultSpec, ScoredRecord, SuiteSpec, TaskSpec
 from academy.formats.base import AggregateContext
@@ -26,6 +27,10 @@ from academy.models import (
 )
 from academy.scorers.base import Mode
 
+Facts = Callable[[Run, ScoringPass], Mapping[str, Any]]
+Follower = Callable[[Run, ScoringPass], None]
+FACTS: list[Facts] = []
+FOLLOWERS: list[Follower] = []
 USAGE = ("steps", "wall_ms", "tokens_in", "tokens_out", "cost_micros")
 
 
@@ -40,6 +45,23 @@ class Summed:
     counts: dict[str, int]
     usage: dict[str, Any]
     digest: str
+
+
+def know(facts: Facts, follow: Follower) -> None:
+    """Let an app say what it has recorded of a run (windows, …) before the run is summed up, and
+    record what follows from its stored results. Apps do this when they are ready."""
+    if facts not in FACTS:
+        FACTS.append(facts)
+    if follow not in FOLLOWERS:
+        FOLLOWERS.append(follow)
+
+
+def facts_of(run: Run, chosen: ScoringPass) -> dict[str, Any]:
+    """What this site has recorded that a run's tiers rest on; nothing of it is the upload's."""
+    found: dict[str, Any] = {"human_baseline": measuring.baselines_in(chosen)}
+    for facts in FACTS:
+        found.update(facts(run, chosen))
+    return found
 
 
 def read_scores(run: Run, chosen: ScoringPass, mode: Mode) -> list[ScoredRecord]:
@@ -87,6 +109,7 @@ def sum_up(run: Run, chosen: ScoringPass) -> Summed:
     suite = specs.suite_spec(run.version, keys=specs.keys_in(chosen))
     fmt = registry.format_of(suite.format)
     attributes = {**run.header, "verification": run.verification, "attempt": run.attempt}
+    facts = facts_of(run, chosen)
     vectors: list[tuple[str, Mode, ItemVector]] = []
     results: list[tuple[Mode, ResultSpec]] = []
     hashed = hashlib.sha256()
@@ -103,7 +126,7 @@ def sum_up(run: Run, chosen: ScoringPass) -> Summed:
         vectors += [(key, mode, vector) for key, vector in made.items()]
         own = fmt.aggregate(
             with_missing(suite, scores),
-            AggregateContext(suite=suite, mode=mode, attributes=attributes),
+            AggregateContext(suite=suite, mode=mode, attributes=attributes, facts=facts),
         )
         results += [(mode, result) for result in fill_in(suite, made, own)]
         for score in scores:
@@ -298,6 +321,16 @@ def decode(values: bytes, states: bytes) -> ItemVector:
     )
 
 
+def decode_arrays(
+    values: bytes, states: bytes
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:
+    """A stored vector as arrays, NaN where the state is not SCORED: for many of them at once."""
+    codes = np.frombuffer(states, dtype=np.uint8)
+    numbers = np.frombuffer(values, dtype="<i8").astype(np.float64) / SCALE
+    numbers[codes != ItemState.SCORED] = np.nan
+    return numbers, codes
+
+
 def store(summed: Summed) -> None:
     """Replace the computed results of a run in a pass. The same scores give the same rows."""
     run, chosen = summed.run, summed.scoring_pass
@@ -326,6 +359,10 @@ def store(summed: Summed) -> None:
         scoring_pass=chosen,
         defaults={**summed.counts, "usage": summed.usage, "digest": summed.digest},
     )
+    if run.kind == Run.Kind.HUMAN:
+        measuring.measure(chosen)
+    for follow in FOLLOWERS:
+        follow(run, chosen)
     if summed.counts["records"] and run.verification < Run.Verification.RESCORED:
         Run.objects.filter(pk=run.pk).update(verification=Run.Verification.RESCORED)
 

@@ -10,9 +10,11 @@ from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from leaderboard import badges, certifying
+from academy.errors import AcademyError
+from leaderboard import badges, certifying, verifying
+from leaderboard.forms import CheckForm
 from leaderboard.models import Board, Certificate, SigningKey
 
 LONGEST = 64 * 1024
@@ -101,6 +103,26 @@ def verify(request: HttpRequest) -> JsonResponse:
     state, checks = certifying.verify(document)
     told = [{"name": check.name, "ok": check.ok, "detail": check.detail} for check in checks]
     return _answer(state, told, "", 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def certificate_check(request: HttpRequest) -> HttpResponse:
+    """A page that checks a certificate that somebody uploads or pastes, ours or another's."""
+    form = CheckForm(request.POST or None, request.FILES or None)
+    context: dict[str, Any] = {"form": form, "found": None, "problem": ""}
+    status = 200
+    if request.method == "POST":
+        status = 422
+        if form.is_valid():
+            name, data = form.certificate()
+            try:
+                context["found"] = verifying.verify(
+                    data, name=name, keys=form.keys(), at=timezone.now()
+                )
+                status = 200
+            except AcademyError as error:
+                context["problem"] = str(error)
+    return render(request, "leaderboard/certificate_check.html", context, status=status)
 
 
 def _answer(state: str, checks: list[dict[str, Any]], detail: str, status: int) -> JsonResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,12 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from academy import auditing
+from academy import auditing, measuring
 from academy.errors import AcademyError
-from academy.models import Run
-from leaderboard import certificates
+from academy.models import Run, ScoringPass
+from leaderboard import certificates, windowing
 from leaderboard.certificates import Check
-from leaderboard.models import Board, Certificate, SigningKey, Snapshot, Window, WindowResult
+from leaderboard.models import Board, Certificate, SigningKey, Snapshot, Window
 
 VALIDITY = timedelta(days=365)
 LIVE = (Certificate.State.VALID, Certificate.State.UNDER_REVIEW)
@@ -89,13 +89,13 @@ def issue(
     """Certify one entry of a published snapshot; an earlier certificate of it is superseded.
 
     Raises AcademyError when the entry has no tier, its records were not scored here, the snapshot
-    is not public or not the newest, or the board has windows and none is open.
+    is not public or not the newest, or the board has windows and the run came in during none.
     """
     now = at or timezone.now()
     board = Board.objects.select_for_update().get(pk=snapshot.board_id)
     row = _row_to_certify(board, snapshot, key)
     run = Run.objects.select_related("entrant").get(pk=row["run"])
-    window = _open_window(board, now)
+    window = _window_of_run(board, run)
     serial = _next_serial()
     expires = now + VALIDITY
     document = certificates.signed(
@@ -115,24 +115,17 @@ def issue(
         issued_at=now,
         expires_at=expires,
     )
-    if window is not None:
-        WindowResult.objects.get_or_create(
-            window=window,
-            entrant=run.entrant,
-            run=run,
-            defaults={"passed": True, "tier": made.tier, "value": row["score"]},
-        )
     auditing.note("certificate.issue", f"certificate:{serial}", by=by, reason=reason)
     return made
 
 
-def check_entry(board: Board, key: str, at: datetime | None = None) -> None:
+def check_entry(board: Board, key: str) -> None:
     """Raise AcademyError when this entry of the newest snapshot could not be certified now."""
     snapshot = board.newest_snapshot()
     if snapshot is None:
         raise AcademyError("This board has no published snapshot.")
-    _row_to_certify(board, snapshot, key)
-    _open_window(board, at or timezone.now())
+    row = _row_to_certify(board, snapshot, key)
+    _window_of_run(board, Run.objects.get(pk=row["run"]))
 
 
 def _row_to_certify(board: Board, snapshot: Snapshot, key: str) -> dict[str, Any]:
@@ -152,14 +145,16 @@ def _row_to_certify(board: Board, snapshot: Snapshot, key: str) -> dict[str, Any
     return row
 
 
-def _open_window(board: Board, now: datetime) -> Window | None:
+def _window_of_run(board: Board, run: Run) -> Window | None:
+    """The window in which a run came in and was recorded; AcademyError where a board with windows
+    has none for it."""
     if not board.windows.exists():
         return None
-    window: Window | None = (
-        board.windows.filter(opens_at__lte=now, closes_at__gt=now).order_by("opens_at").first()
-    )
+    window = windowing.window_of(board, run)
     if window is None:
-        raise AcademyError("No window of this board is open now.")
+        raise AcademyError(f"Run {run.pk} came in while no window of this board was open.")
+    if not window.results.filter(run=run, current=True).exists():
+        raise AcademyError(f"Run {run.pk} has no recorded result in the window {window.label!r}.")
     return window
 
 
@@ -191,6 +186,7 @@ def _document(
         **{name: row[name] for name in held},
         "tier": row["details"]["tier"],
         "verification": row["verification_label"],
+        "tied_with": tied_with(row, standings["standings"]),
         "board": snapshot.board.slug,
         "board_title": snapshot.board.title,
         **{name: standings[name] for name in named},
@@ -199,8 +195,37 @@ def _document(
         "snapshot": snapshot.number,
         "snapshot_digest": snapshot.digest,
         "window": window.label if window else None,
+        **_earned_by(snapshot, row, run),
         "issued_at": now.isoformat(),
         "expires_at": expires.isoformat(),
+    }
+
+
+def tied_with(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The other entries of a row's tie group, by name."""
+    group = row["tie_group"]
+    return [
+        other["name"]
+        for other in rows
+        if group is not None and other["tie_group"] == group and other["key"] != row["key"]
+    ]
+
+
+def _earned_by(snapshot: Snapshot, row: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """What a tier rests on: the pass mark, the windows held, and the recorded human beside it."""
+    board = snapshot.board
+    chosen = ScoringPass.objects.get(version=run.version_id, state=ScoringPass.State.PUBLISHED)
+    place = windowing.place_on(board)
+    human = measuring.baseline_on(chosen, place.metric, place.slice)
+    return {
+        "passed": row["details"].get("passed"),
+        "windows_before": [window.label for window in windowing.passed_before(board, run, chosen)],
+        "human": None
+        if human is None
+        else {
+            **measuring.public_baseline(human),
+            "run_digest": human.run.digest if human.run else "",
+        },
     }
 
 
@@ -221,20 +246,43 @@ def change_state(
 
 
 def doubt_moved(board: Board, standings: Mapping[str, Any]) -> int:
-    """Put certificates under review whose run lost its tier or its place; gives how many."""
+    """Put certificates under review whose run lost its tier, pass mark or place; gives how many.
+
+    A newer run of the entrant may count on the board meanwhile; what was certified then holds
+    while its own stored result gives the same tier.
+    """
     rows = {row["run"]: row for row in standings["standings"]}
     doubted = 0
     for held in board.certificates.filter(state=Certificate.State.VALID).order_by("pk"):
-        row = rows.get(held.run_id)
-        if row is not None and (row["details"].get("tier"), row["place"]) == (held.tier, "ranked"):
+        why = _why_doubted(board, held, rows.get(held.run_id))
+        if not why:
             continue
-        if row is None and held.run.state == Run.State.CLOSED:
-            continue  # a newer run of the entrant counts; what was certified still holds
-        why = "its run was withdrawn" if row is None else "its tier or place changed"
         told = f"Snapshot of {standings['suite']}@{standings['version']}, pass {standings['pass']}"
         change_state(held, Certificate.State.UNDER_REVIEW, reason=f"{told}: {why}.")
         doubted += 1
     return doubted
+
+
+def _why_doubted(board: Board, held: Certificate, row: Mapping[str, Any] | None) -> str:
+    """What speaks against a certificate now, or nothing."""
+    if row is not None:
+        details, is_ranked = row["details"], row["place"] == "ranked"
+    elif held.run.state != Run.State.CLOSED:
+        return "its run was withdrawn"
+    else:
+        details, is_ranked = _stored_details(board, held.run), True
+    if details.get("tier") != held.tier or not is_ranked:
+        return "its tier or place changed"
+    before = held.document.get("passed")
+    if before is not None and details.get("passed") != before:
+        return "its pass mark changed"
+    return ""
+
+
+def _stored_details(board: Board, run: Run) -> Mapping[str, Any]:
+    chosen = ScoringPass.objects.filter(version=run.version_id, state="published").first()
+    found = windowing.result_on(windowing.place_on(board), run, chosen) if chosen else None
+    return found.details if found else {}
 
 
 def state_of(certificate: Certificate, now: datetime) -> str:

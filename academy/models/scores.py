@@ -135,6 +135,44 @@ class RunResult(models.Model):
         return f"{self.metric_id} of run {self.run_id}"
 
 
+class HumanBaseline(models.Model):
+    """The best complete result of the recorded human runs of a version in a pass, in revisions.
+
+    Without a value no human run stands any more. `runs` names all runs that were looked at.
+    """
+
+    scoring_pass = models.ForeignKey(ScoringPass, on_delete=models.CASCADE, related_name="humans")
+    metric = models.ForeignKey("academy.Metric", on_delete=models.PROTECT, related_name="+")
+    slice = models.CharField(max_length=200, blank=True)
+    revision = models.PositiveIntegerField(default=1)
+    value = models.FloatField(null=True)
+    run = models.ForeignKey(
+        "academy.Run", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    runs = models.JSONField(default=list)
+    current = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("scoring_pass", "metric", "slice", "revision"), name="one_human_revision"
+            ),
+            models.UniqueConstraint(
+                fields=("scoring_pass", "metric", "slice"),
+                condition=Q(current=True),
+                name="one_current_human_baseline",
+            ),
+            models.CheckConstraint(
+                condition=Q(value=None, run=None) | Q(value__isnull=False, run__isnull=False),
+                name="human_baseline_has_its_run",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"human baseline {self.pk}"
+
+
 class RunVector(models.Model):
     """Per-task values of a run in task order: int64 of round(x·2²⁰), and one state byte each."""
 

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from academy.errors import AcademyError
 from academy.models import AuditEvent, Run
-from leaderboard import certifying, standings
-from leaderboard.models import Board, Certificate, Window
+from leaderboard import certifying, standings, windowing
+from leaderboard.models import Board, Certificate
 from tests import factories as made
 from tests.leaderboard.boarding import newest, off, row_of
 
@@ -88,21 +88,19 @@ def test_only_ranked_entries_with_a_tier_on_the_newest_snapshot_are_certified(
         certifying.issue(old, "alpha", by=None, reason="looked")
 
 
-def test_a_board_with_windows_certifies_inside_them_only(small_board: Board) -> None:
+def test_a_board_with_windows_certifies_runs_that_came_in_during_one(small_board: Board) -> None:
     board = small_board
     now = timezone.now()
-    Window.objects.create(
-        board=board, label="spring", opens_at=now - timedelta(9), closes_at=now - timedelta(1)
-    )
-    with pytest.raises(AcademyError, match="window"):
+    windowing.open_window(board, "spring", now - timedelta(9), now - timedelta(1))
+    with pytest.raises(AcademyError, match="no window"):
         issued(board)
-    Window.objects.create(
-        board=board, label="autumn", opens_at=now - timedelta(1), closes_at=now + timedelta(1)
-    )
+    windowing.open_window(board, "autumn", now - timedelta(1), now + timedelta(1))
+    made.score_all()
     certificate = issued(board)
     assert certificate.document["window"] == "autumn"
     assert certificate.window is not None
-    assert certificate.window.results.get().tier == certificate.tier
+    held = certificate.window.results.get(run=certificate.run)
+    assert (held.tier, held.passed) == (certificate.tier, True)
 
 
 def test_a_second_certificate_supersedes_the_first_and_the_badge_turns_grey(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from academy.formats.base import Format
 from academy.formats.opentakeoff.aggregation import aggregate
-from academy.formats.opentakeoff.agreement import key_agreement
+from academy.formats.opentakeoff.agreement import key_agreement, key_consensus
+from academy.formats.opentakeoff.certificate_reading import read_certificate
 from academy.formats.opentakeoff.certificates import certificate
 from academy.formats.opentakeoff.compatibility import compatibility
 from academy.formats.opentakeoff.export import export_run, export_suite
@@ -14,6 +15,7 @@ from academy.formats.opentakeoff.keys import read_keys
 from academy.formats.opentakeoff.layout import claims, claims_run
 from academy.formats.opentakeoff.parse import parse_suite
 from academy.formats.opentakeoff.policies import board_policies
+from academy.formats.opentakeoff.ratings import key_of_ratings, key_quantities
 from academy.formats.opentakeoff.run_findings import run_findings
 from academy.formats.opentakeoff.runs import parse_run
 from academy.formats.opentakeoff.views import agent_view, rater_view, view
@@ -38,6 +40,10 @@ FORMAT = Format(
     gate_answers=gate_answers,
     read_keys=read_keys,
     key_agreement=key_agreement,
+    key_consensus=key_consensus,
+    key_quantities=key_quantities,
+    key_of_ratings=key_of_ratings,
     compatibility=compatibility,
     certificate=certificate,
+    read_certificate=read_certificate,
 )

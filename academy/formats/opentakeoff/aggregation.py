@@ -14,9 +14,10 @@ from academy.scorers.base import Mode
 def aggregate(scores: Sequence[ScoredRecord], context: AggregateContext) -> tuple[ResultSpec, ...]:
     """Reference: the one number of the original. Strict: one result per metric and competency.
 
-    `context.attributes` may hold, beside what `reference_result` and `strict_results` name:
-    nothing else; without any of it the numbers are those of a first, unproctored run.
+    Bars, baselines and windows come from `context.facts` alone, never from the upload; of that only
+    the order of the bundle is asked. Without facts the numbers are those of a first run.
     """
     if context.mode is Mode.REFERENCE:
-        return (reference_result(scores, context.suite, context.attributes),)
-    return strict_results(scores, context.suite, context.attributes)
+        options = {**context.facts, "order": context.attributes.get("order")}
+        return (reference_result(scores, context.suite, options),)
+    return strict_results(scores, context.suite, context.facts)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from academy.bundle import JSON
 from academy.formats.opentakeoff.bootstrap import median
-from academy.formats.opentakeoff.keys import items
+from academy.formats.opentakeoff.keys import ORIGIN, consensus, items, rated
 from academy.formats.opentakeoff.manifests import mapping, numeric
 from academy.scorers.ecmascript import plain_mean, plain_sum, round_places
 
@@ -123,6 +123,26 @@ def key_agreement(keys: Sequence[JSON]) -> Mapping[str, JSON]:
     if ceiling is None:
         return {}
     return {**asdict(ceiling), "names": list(ceiling.names)}
+
+
+def key_consensus(key: JSON) -> tuple[Mapping[str, JSON], ...]:
+    """The quantities of a held-out key whose value is the median of two raters or more; one that
+    the key file states itself is no consensus."""
+    document = mapping(mapping(mapping(key).get(ORIGIN)).get("document"))
+    found = []
+    for quantity in map(mapping, items(document.get("quantities"))):
+        values, names = rated(quantity)
+        if numeric(quantity.get("value")) is None and len(values) >= 2:
+            found.append(
+                {
+                    "item": quantity.get("item"),
+                    "unit": quantity.get("unit"),
+                    "value": consensus(values),
+                    "values": values,
+                    "by": names,
+                }
+            )
+    return tuple(found)
 
 
 def spreads_of(keys: Iterable[JSON]) -> list[JSON]:

@@ -29,12 +29,17 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """A tier, or none, and the sentence that says by which rule."""
+    """A tier, or none, the sentence that says by which rule, and whether the pass mark was met.
+
+    The pass mark is the journeyman bar; `windows` counts those in which it was.
+    """
 
     name: str | None
     reason: str
     bar: float | None = None
     baseline: float | None = None
+    passed: bool | None = None
+    windows: int | None = None
 
 
 def strict_results(
@@ -43,8 +48,8 @@ def strict_results(
     """One result per metric, and one per competency within it.
 
     A task without an answer counts as the metric's missing value, a task without a key counts for
-    nobody. `options` may hold `earlier_windows` (ranked windows passed before, a number or by
-    competency), `windows_needed`, and `human_baseline` (by competency, from recorded human runs).
+    nobody. `options` may hold `earlier_windows`, `in_window` and `human_baseline` (see
+    `AggregateContext.facts`; by metric and slice), and `windows_needed`.
     """
     by_task: dict[tuple[str, str], list[ScoredRecord]] = {}
     for score in scores:
@@ -139,6 +144,8 @@ def result(
             "tier_reason": tier.reason,
             "bar": tier.bar,
             "baseline": tier.baseline,
+            "passed": tier.passed,
+            "windows": tier.windows,
         },
     )
 
@@ -172,21 +179,37 @@ def earn_tier(
         return Tier(None, "the suite names no bar for this competency")
     if metric == "scope-f1" and max(low, high) > 1:
         return Tier(None, f"the bar {max(low, high)} is no F1")
-    baseline = numeric(mapping(options.get("human_baseline")).get(competency))
+    baseline = numeric(recorded(options, "human_baseline", metric, competency))
     if not is_better_or_equal(metric, value, low):
-        return Tier(None, f"the apprentice bar {low} is not met", low, baseline)
+        reason = f"the apprentice bar {low:g} is not met"
+        return Tier(None, reason, low, baseline, passed=False)
     if not is_better_or_equal(metric, value, high):
-        return Tier("apprentice", f"meets {low}, not the journeyman bar {high}", low, baseline)
+        reason = f"meets {low:g}, not the journeyman bar {high:g}"
+        return Tier("apprentice", reason, low, baseline, passed=False)
+    by_time = by_windows(metric, competency, high, options)
     if baseline is not None and is_better(metric, value, baseline):
-        return Tier("master", f"better than the recorded human {baseline}", high, baseline)
-    return by_windows(competency, high, baseline, options)
+        reason = f"better than the recorded human {baseline:g}"
+        return replace(by_time, name="master", reason=reason, baseline=baseline)
+    return replace(by_time, baseline=baseline)
 
 
-def by_windows(competency: str, bar: float, baseline: float | None, options: Options) -> Tier:
-    """Journeyman for a bar that was held long enough, else apprentice."""
-    given = options.get("earlier_windows")
-    by_competency = given.get(competency) if isinstance(given, Mapping) else given
-    windows = int(numeric(by_competency) or 0) + 1
+def by_windows(metric: str, competency: str, bar: float, options: Options) -> Tier:
+    """Journeyman for a bar that was held long enough, else apprentice.
+
+    A run outside every window adds none, however good it is.
+    """
+    earlier = numeric(recorded(options, "earlier_windows", metric, competency)) or 0
+    outside = recorded(options, "in_window", metric, competency) is False
+    windows = int(earlier) + (not outside)
     needed = int(numeric(options.get("windows_needed")) or WINDOWS_NEEDED)
-    reason = f"meets {bar} in {windows} of {needed} windows"
-    return Tier("journeyman" if windows >= needed else "apprentice", reason, bar, baseline)
+    reason = f"meets {bar:g} in {windows} of {needed} windows"
+    name = "journeyman" if windows >= needed else "apprentice"
+    return Tier(name, reason, bar, passed=True, windows=windows)
+
+
+def recorded(options: Options, name: str, metric: str, competency: str) -> JSON:
+    """A recorded fact of one competency: for all alike, or by metric and slice."""
+    held = options.get(name)
+    if not isinstance(held, Mapping):
+        return held
+    return mapping(held.get(metric)).get(f"competency={competency}")

@@ -39,13 +39,18 @@ def codes(document: Any, of: Any = None) -> list[str]:
 def result(
     scores: list[ScoredRecord], of: SuiteSpec, mode: Mode = Mode.STRICT, **options: Any
 ) -> dict[tuple[str, str], ResultSpec]:
-    context = AggregateContext(suite=of, mode=mode, attributes=options)
+    context = AggregateContext(suite=of, mode=mode, attributes=options, facts=options)
     return {(row.metric, row.slice): row for row in FORMAT.aggregate(scores, context)}
 
 
 def scored(task_id: str, value: float | None, metric: str = "ape", **more: Any) -> ScoredRecord:
     status = "unscorable" if value is None else "scored"
     return ScoredRecord(task_id=task_id, metric=metric, status=status, value=value, **more)
+
+
+def held(competency: str, value: Any) -> dict[str, Any]:
+    """A recorded fact by metric and slice."""
+    return {"ape": {f"competency={competency}": value}}
 
 
 def ranked(*tasks: Any, **changes: Any) -> SuiteSpec:
@@ -217,14 +222,16 @@ def test_an_interval_needs_two_drawings() -> None:
         (8.0, {}, "apprentice"),
         (6.0, {}, "apprentice"),
         (6.0, {"earlier_windows": 2}, "journeyman"),
-        (6.0, {"earlier_windows": {"area-takeoff": 2}}, "journeyman"),
-        (6.0, {"earlier_windows": {"fixture-count": 2}}, "apprentice"),
+        (6.0, {"earlier_windows": held("area-takeoff", 2)}, "journeyman"),
+        (6.0, {"earlier_windows": held("fixture-count", 2)}, "apprentice"),
         (6.0, {"earlier_windows": 1, "windows_needed": 2}, "journeyman"),
+        (6.0, {"earlier_windows": 2, "in_window": held("area-takeoff", False)}, "apprentice"),
+        (6.0, {"earlier_windows": 3, "in_window": held("area-takeoff", False)}, "journeyman"),
         (8.0, {"earlier_windows": 5}, "apprentice"),
         (1.0, {}, "apprentice"),
-        (2.0, {"human_baseline": {"area-takeoff": 2.0}}, "apprentice"),
-        (1.9, {"human_baseline": {"area-takeoff": 2.0}}, "master"),
-        (7.0, {"human_baseline": {"area-takeoff": 9.0}}, "apprentice"),
+        (2.0, {"human_baseline": held("area-takeoff", 2.0)}, "apprentice"),
+        (1.9, {"human_baseline": held("area-takeoff", 2.0)}, "master"),
+        (7.0, {"human_baseline": held("area-takeoff", 9.0)}, "apprentice"),
     ],
 )
 def test_each_tier_has_its_own_bar_and_master_needs_a_measured_human(
@@ -233,6 +240,22 @@ def test_each_tier_has_its_own_bar_and_master_needs_a_measured_human(
     row = result([scored("hall-area", value)], ranked(), **options)["ape", ""]
     assert row.details["tier"] == tier
     assert row.details["tier_reason"]
+
+
+def test_an_upload_cannot_say_its_own_baseline_windows_or_bars() -> None:
+    claims = {
+        "human_baseline": held("area-takeoff", 99.0),
+        "earlier_windows": 9,
+        "threshold": 99.0,
+        "ignore_manifest": True,
+    }
+    scores = [scored("hall-area", 7.0)]
+    for mode in Mode:
+        said, plain = (
+            FORMAT.aggregate(scores, AggregateContext(suite=ranked(), mode=mode, attributes=given))
+            for given in (claims, {})
+        )
+        assert said == plain
 
 
 def test_no_tier_in_practice_without_bars_for_part_of_a_suite_or_for_bars_in_another_unit() -> None:
