@@ -12,14 +12,30 @@ class AcademyConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks and the kinds of work."""
-        from academy import checks, judging, passes, questioning, rasterising, scoring, work  # noqa: F401
+        from academy import (
+            bulk_exporting,
+            checks,  # noqa: F401
+            judging,
+            passes,
+            picturing,
+            questioning,
+            rasterising,
+            run_exports,
+            scheduling,
+            scoring,
+            work,
+        )
 
         work.register("score", scoring.score_unit)
         work.register("aggregate", scoring.aggregate_run)
-        work.register("schedule", scoring.schedule_pass)
+        work.register("schedule", scheduling.schedule_pass)
         work.register("findings", questioning.question_run)
         work.register(judging.KIND, judging.judge_one)
         work.after_failure(judging.KIND, judging.give_up)
-        work.after_failure("score", scoring.sum_after_failure)
+        work.after_failure("score", scheduling.sum_after_failure)
         work.register("release", passes.stage_release)
         work.register("raster", rasterising.copy_drawing)
+        work.register(picturing.KIND, picturing.copy_picture)
+        work.register(bulk_exporting.KIND, bulk_exporting.make_export)
+        work.register(bulk_exporting.EXPIRE, bulk_exporting.expire_export)
+        bulk_exporting.register("run", run_exports.RunScores())

@@ -175,6 +175,27 @@ class SuiteUpload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeyQuantity:
+    """A number that a task's answer key gives, as people are asked to measure it: no value."""
+
+    key: str
+    label: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedQuantity:
+    """What raters measured of one quantity, in their order, and the value that was adjudicated.
+
+    A rater who could not tell has None; `value` is None while nobody has adjudicated.
+    """
+
+    quantity: KeyQuantity
+    values: tuple[float | None, ...]
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyUpload:
     """Held-out answer keys by task id, as a suite stores them; `sources` names the file of each."""
 
@@ -316,7 +337,11 @@ class RunUpload:
 class Event:
     """One step of a transcript, as the viewer shows it.
 
-    `kind` is "message", "thought", "tool_call", "tool_result", "action", "observation" or "error".
+    `kind` is "message", "thought", "tool_call", "tool_result", "action", "observation" or "error";
+    `failed` marks a result that says of itself that it is an error. `offset_ms` counts from the
+    first step, `duration_ms` is the step's own; `doubt` says in words why a time that was given
+    cannot be taken. `images` are data: addresses, or paths or addresses as they were written.
+    `source` is the JSON pointer of what it was read from in the stored record, "" if unknown.
     """
 
     seq: int
@@ -330,6 +355,10 @@ class Event:
     tokens_in: int | None = None
     tokens_out: int | None = None
     images: tuple[str, ...] = ()
+    duration_ms: int | None = None
+    doubt: str = ""
+    failed: bool = False
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

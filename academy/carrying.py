@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from academy import auditing, recognising, scoring, tasks
+from academy import auditing, recognising, scheduling, tasks
 from academy.canonical import digest
 from academy.errors import AcademyError
 from academy.identity import ORDINAL_BITS, REPLICATE_BITS, VARIANT_BITS
@@ -163,7 +163,7 @@ def carry_run(run: Run, to_version: SuiteVersion, *, reason: str, by: Any = None
     actor = by if getattr(by, "is_authenticated", False) else None
     RunEvent.objects.create(run=made, state="carried", reason=told, actor=actor)
     auditing.note("run.carry", f"run:{made.pk}", by=by, reason=reason, carried_from=source.pk)
-    scoring.schedule_run(made)
+    scheduling.schedule_run(made)
     tasks.nudge()
     answered = set(held.values_list("task__external_id", flat=True).distinct())
     return Carried(

@@ -10,18 +10,23 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from academy import scoring, tasks
+from academy import scheduling, tasks
 from academy.bundle import JSON, DecisionSpec, RecordSpec
 from academy.errors import AcademyError, FormatError
 from academy.fitting import fitting
-from academy.models import Criterion, Decision, InstanceRecord, Run
+from academy.models import Criterion, Decision, InstanceRecord, Run, Task
 
 NO_DECISION_STATES = {"value", "na", "cannot_tell", "defective", "call_error"}
+WITH_VALUE = ("value", "defective")
+OUTCOMES = ("success", "partial", "incorrect", "incomplete", "blocked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A verdict on one criterion of a record, by a person or a program."""
+    """A verdict on one criterion of a record, by a person or a program.
+
+    The value of a "defective" verdict says what is wrong with the criterion, where that is known.
+    """
 
     criterion: Criterion
     value: JSON = None
@@ -72,7 +77,7 @@ def record_decisions(
                         author_digest=author_digest,
                         seat=seat,
                         state=verdict.state,
-                        value=verdict.value if verdict.state == "value" else None,
+                        value=verdict.value if verdict.state in WITH_VALUE else None,
                         reason=verdict.reason,
                         confidence=verdict.confidence,
                         suggestion_seen=verdict.suggestion_seen,
@@ -83,7 +88,7 @@ def record_decisions(
                 )
             )
         if counts:
-            scoring.schedule_records(record.run_id, [record.pk])
+            scheduling.schedule_records(record.run_id, [record.pk])
         tasks.nudge()
     return stored
 
@@ -105,8 +110,115 @@ def check_value(criterion: Criterion, state: str, value: JSON) -> None:
                 f"Criterion {criterion.key} takes a whole number from {low} to {high}, "
                 f"not {value!r}."
             )
+    allowed = OUTCOMES if criterion.scale == "outcome" else criterion.anchors
+    if criterion.scale in ("outcome", "fit") and value not in allowed:
+        raise AcademyError(
+            f"Criterion {criterion.key} takes one of {', '.join(allowed)}, not {value!r}."
+        )
     if value is None:
         raise AcademyError(f"Criterion {criterion.key} needs a value.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a verdict is on when it is no criterion of a record: exactly one row, and its part."""
+
+    record: InstanceRecord | None = None
+    run: Run | None = None
+    task: Task | None = None
+    criterion: Criterion | None = None
+    part: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of decision: which row is named; a criterion beside another row is its part."""
+        named = (
+            (Decision.Kind.RECORD, self.record),
+            (Decision.Kind.RUN, self.run),
+            (Decision.Kind.TASK, self.task),
+        )
+        kinds = [kind for kind, row in named if row is not None]
+        if len(kinds) > 1 or (not kinds and self.criterion is None):
+            raise ValueError("a verdict is on exactly one subject")
+        return str(kinds[0] if kinds else Decision.Kind.CRITERION)
+
+
+def decide_subject(
+    subject: Subject,
+    *,
+    source: str,
+    person: Any,
+    value: JSON,
+    state: str = "value",
+    reason: str = "",
+    confidence: float | None = None,
+    seat: int | None = None,
+    at: datetime | None = None,
+) -> Decision:
+    """Store one verdict on a run, task or criterion, or on a part of a record that is no criterion.
+
+    An earlier one of the same author is superseded; the same again changes nothing. Nothing is
+    scored by it: whoever decides says what follows.
+    """
+    with transaction.atomic():
+        return _append(
+            Decision(
+                kind=subject.kind,
+                record=subject.record,
+                run=subject.run,
+                task=subject.task,
+                criterion=subject.criterion,
+                part=subject.part,
+                source=source,
+                person=person,
+                state=state,
+                value=value,
+                reason=reason,
+                confidence=confidence,
+                seat=seat,
+                made_at=at or timezone.now(),
+            )
+        )
+
+
+def withdraw_decisions(seat: int, *, person: Any, reason: str, at: datetime | None = None) -> int:
+    """Append a withdrawal, linked to each standing verdict of a seat, and re-score; gives how many.
+
+    Raises AcademyError without a reason.
+    """
+    if not reason.strip():
+        raise AcademyError("Say why the verdict is withdrawn.")
+    with transaction.atomic():
+        standing = list(
+            Decision.objects.select_for_update(of=("self",))
+            .filter(seat=seat, person=person, current=True)
+            .exclude(state="withdrawn")
+            .order_by("pk")
+        )
+        for known in standing:
+            Decision.objects.filter(pk=known.pk).update(current=False)
+            Decision.objects.create(
+                kind=known.kind,
+                record_id=known.record_id,
+                run_id=known.run_id,
+                task_id=known.task_id,
+                criterion_id=known.criterion_id,
+                part=known.part,
+                source=known.source,
+                person=known.person,
+                seat=seat,
+                state="withdrawn",
+                value=None,
+                reason=reason.strip(),
+                counts=known.counts,
+                probability=known.probability,
+                supersedes=known,
+                made_at=at or timezone.now(),
+            )
+        for record_id in sorted({one.record_id for one in standing if one.record_id}):
+            scheduling.schedule_records(record_id >> 39, [record_id])
+        tasks.nudge()
+    return len(standing)
 
 
 def _append(decision: Decision) -> Decision:

@@ -34,6 +34,11 @@ def scored_run(request: SiteRequest, pk: int) -> Run:
     return run
 
 
+def holds_keys(run: Run) -> bool:
+    """Whether a run is made of answer keys; only curators get this far with one."""
+    return run.kind == Run.Kind.ORACLE
+
+
 def attached(content: bytes | str, media_type: str, name: str) -> HttpResponse:
     """The answer that saves a file; should a browser open it all the same, it can do nothing."""
     response = HttpResponse(content, content_type=media_type)
@@ -57,7 +62,7 @@ def run_own(request: SiteRequest, pk: int) -> HttpResponse:
     if not run_files.may_have_own_form(run, request.user):
         raise Http404
     try:
-        export = exporting.export_run(run)
+        export = exporting.export_run(run, with_keys=holds_keys(run), by=request.user)
     except AcademyError as error:
         messages.error(request, str(error))
         return redirect("academy:run", pk=pk)
@@ -72,7 +77,12 @@ def run_as(request: SiteRequest, pk: int, form: str) -> HttpResponse:
         raise Http404
     try:
         export = exporting.export_scores(
-            run, form=form, at=timezone.now(), only=run_files.shown_records(run, request.user)
+            run,
+            form=form,
+            at=timezone.now(),
+            only=run_files.shown_records(run, request.user),
+            with_keys=holds_keys(run),
+            by=request.user,
         )
     except AcademyError as error:
         messages.error(request, str(error))

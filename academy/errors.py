@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -65,13 +66,38 @@ class FormatError(AcademyError):
 
 
 class Problems:
-    """Collects problems while a reader goes on, so that all of them are told at once."""
+    """Collects problems while a reader goes on, so that all of them are told at once.
+
+    Past the limit only the number of errors is kept, and of notices of one kind in one file.
+    """
 
     def __init__(self, limit: int = SHOWN_PROBLEMS) -> None:
         self.limit = limit
         self.errors: list[Problem] = []
-        self.notices: list[Problem] = []
+        self.told: list[Problem] = []
+        self.counts: Counter[tuple[str, str, Severity]] = Counter()
         self.total = 0
+
+    @property
+    def notices(self) -> list[Problem]:
+        """Warnings and notes; of a kind that is too frequent in a file the first, and how many."""
+        rest = [
+            Problem(
+                file,
+                rule,
+                f"and {count - self.limit:,} more of this kind, {count:,} in all",
+                severity=severity,
+            )
+            for (file, rule, severity), count in self.counts.items()
+            if count > self.limit
+        ]
+        return [*self.told, *rest]
+
+    def _tell(self, notice: Problem) -> None:
+        kind = (notice.file, notice.rule, notice.severity)
+        self.counts[kind] += 1
+        if self.counts[kind] <= self.limit:
+            self.told.append(notice)
 
     def error(
         self, file: str, rule: str, message: str, *, line: int | None = None, pointer: str = ""
@@ -85,13 +111,13 @@ class Problems:
         self, file: str, rule: str, message: str, *, line: int | None = None, pointer: str = ""
     ) -> None:
         """Note a warning."""
-        self.notices.append(Problem(file, rule, message, line, pointer, Severity.WARNING))
+        self._tell(Problem(file, rule, message, line, pointer, Severity.WARNING))
 
     def note(
         self, file: str, rule: str, message: str, *, line: int | None = None, pointer: str = ""
     ) -> None:
         """Note something worth knowing that is not wrong."""
-        self.notices.append(Problem(file, rule, message, line, pointer, Severity.INFO))
+        self._tell(Problem(file, rule, message, line, pointer, Severity.INFO))
 
     def extend(self, error: FormatError) -> None:
         """Take over the problems of an error that was caught on the way."""

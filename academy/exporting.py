@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from academy import auditing, registry, scoring, specs, summing
+from academy import auditing, leaving_out, registry, scoring, specs, studying, summing
 from academy.bundle import (
     EntrantSpec,
     RecordSpec,
@@ -92,9 +92,24 @@ def note_exposure(version: SuiteVersion, *, by: Any, why: str) -> None:
         auditing.expose(by, task=None, what=f"answer keys of {version}"[:200], why=why[:200])
 
 
-def export_run(run: Run) -> Export:
-    """A run alone in the form in which it came. AcademyError when that form writes no runs."""
-    return Export(own_form(run).key, checked(written([part_of(run)], own_form(run))))
+def refuse_keys(run: Run, *, with_keys: bool, by: Any) -> None:
+    """Raise AcademyError for a run that is made of answer keys unless these are asked for."""
+    if run.kind != Run.Kind.ORACLE:
+        return
+    if not with_keys:
+        raise AcademyError(
+            f"The answers of run {run.pk} are the answer keys of {run.version}; --with-keys opens "
+            "them."
+        )
+    note_exposure(run.version, by=by, why=f"export of run {run.pk}")
+
+
+def export_run(run: Run, *, with_keys: bool = False, by: Any = None) -> Export:
+    """A run alone in the form in which it came. AcademyError when that form writes no runs, or
+    when the run is made of keys and these are not asked for."""
+    refuse_keys(run, with_keys=with_keys, by=by)
+    files = checked(written([part_of(run)], own_form(run)))
+    return Export(own_form(run).key, files, notes_on(run))
 
 
 def part_of(run: Run) -> StoredRun:
@@ -129,10 +144,11 @@ def own_form(run: Run) -> Format:
     return fmt
 
 
-def export_upload(run: Run) -> Export:
+def export_upload(run: Run, *, with_keys: bool = False, by: Any = None) -> Export:
     """A run with all runs that share files with it, so that these files can be written whole."""
+    refuse_keys(run, with_keys=with_keys, by=by)
     fmt = own_form(run)
-    return Export(fmt.key, checked(written(parts_of_upload(run), fmt)))
+    return Export(fmt.key, checked(written(parts_of_upload(run), fmt)), notes_on(run))
 
 
 def parts_of_upload(run: Run) -> list[StoredRun]:
@@ -278,6 +294,7 @@ def export_scores(
     if form not in forms:
         known = ", ".join(forms) or "none"
         raise AcademyError(f"No scores can be exported as {form!r}; forms that take them: {known}.")
+    refuse_keys(run, with_keys=with_keys, by=by)
     chosen = published_pass(run)
     suite = specs.suite_spec(run.version, keys=keys_for(run.version, with_keys=with_keys))
     scores = summing.with_missing(suite, summing.read_scores(run, chosen, mode))
@@ -298,7 +315,7 @@ def export_scores(
     files = export(scored)
     if with_keys and is_sealed(run.version):
         note_exposure(run.version, by=by, why=f"export of run {run.pk}")
-    return Export(form, checked(files))
+    return Export(form, checked(files), notes_on(run))
 
 
 def published_pass(run: Run) -> ScoringPass:
@@ -348,6 +365,16 @@ def results_of(run: Run, chosen: ScoringPass, mode: Mode) -> tuple[ResultSpec, .
     )
 
 
+def pilot_of(run: Run) -> str:
+    """What a run of a pilot carries in every file; "" for any other."""
+    return studying.pilot_sentence(studying.pilot_facts(run.version))
+
+
+def notes_on(run: Run) -> tuple[str, ...]:
+    """In sentences, what whoever reads an export of a run must know beside its files."""
+    return tuple(filter(None, [pilot_of(run), leaving_out.sentence_on(run.left_out)]))
+
+
 def details_of(run: Run, chosen: ScoringPass) -> dict[str, str]:
     """By what a reader of an export finds the run, its pass and its version again."""
     return {
@@ -358,4 +385,6 @@ def details_of(run: Run, chosen: ScoringPass) -> dict[str, str]:
         "scoring_pass": str(chosen.number),
         "scoring_pass_digest": chosen.digest,
         "step": run.get_verification_display(),
+        **({"pilot": told} if (told := pilot_of(run)) else {}),
+        **({"left_out": sentence} if (sentence := leaving_out.sentence_on(run.left_out)) else {}),
     }

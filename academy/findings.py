@@ -253,15 +253,18 @@ def declared_limits(
             )
 
 
-def surplus_records(ids: Iterable[str]) -> Iterator[FindingSpec]:
-    """Records of tasks that the suite does not have; they were left out of every count."""
+def surplus_records(ids: Iterable[str], total: int) -> Iterator[FindingSpec]:
+    """Records of tasks that the suite does not have; they were left out of every count.
+
+    `ids` are the tasks of those that are known by name, `total` is the number of all.
+    """
     listed = sorted(ids)
-    if listed:
+    if total:
         yield FindingSpec(
             code="surplus-records",
-            sentence=f"{len(listed)} records of unknown tasks came along and count nowhere.",
+            sentence=f"{total} records of unknown tasks came along and count nowhere.",
             severity="low",
-            evidence={"records": len(listed), "tasks": list(dict.fromkeys(listed))[:SHOWN_STEPS]},
+            evidence={"records": total, "tasks": list(dict.fromkeys(listed))[:SHOWN_STEPS]},
         )
 
 

@@ -8,8 +8,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 ANSI = r"\x1b\[[0-9;?]*[ -/]*[@-~]"
-# What a spreadsheet takes for the beginning of a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What a spreadsheet takes for the beginning of a formula; some read the wide signs as well.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+DIRECTION = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 SPECIAL = re.compile(
     ANSI
@@ -64,12 +65,25 @@ def name_of(text: str) -> str:
     return {"\x00": "NUL", "\x1b": "ESC", "\x7f": "DEL"}.get(text, f"U+{ord(text):04X}")
 
 
+HIDDEN = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    + "\U000e0000-\U000e007f]"
+)
+
+
+def hidden_counts(text: str) -> dict[str, int]:
+    """How many direction controls and invisible characters a text has; quick on long texts."""
+    found = "".join(HIDDEN.findall(text))
+    direction = sum(character in DIRECTION for character in found)
+    return {"direction": direction, "invisible": len(found) - direction}
+
+
 def special_counts(text: str) -> dict[str, int]:
     """How many direction controls, invisible characters and control codes a text has."""
     counts = {"direction": 0, "invisible": 0, "control": 0}
     for found in SPECIAL.finditer(text):
         character = found[0][0]
-        if character in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
+        if character in DIRECTION:
             counts["direction"] += 1
         elif unicodedata.category(character) == "Cf":
             counts["invisible"] += 1

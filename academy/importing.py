@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import mimetypes
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,24 +10,21 @@ from typing import Any
 from django.db import transaction
 from django.utils.text import slugify
 
-from academy import (
-    auditing,
-    blobs,
-    passes,
-    planning,
-    publishing,
-    rasterising,
-    registry,
-    specs,
-    tasks,
-)
+from academy import auditing, passes, planning, publishing, registry, specs
 from academy.bundle import FileReport, SuiteSpec, SuiteUpload, TaskSpec
 from academy.canonical import digest
 from academy.errors import AcademyError, Problem
 from academy.fitting import fitting
 from academy.formats.reading import Files
-from academy.models import AnswerKey, Criterion, Metric, Suite, SuiteFile, SuiteVersion, Task
-from academy.models import TaskAsset as Asset
+from academy.models import AnswerKey, Suite, SuiteVersion, Task
+from academy.populating import (
+    owe_copies,
+    plain,
+    store_files,
+    store_metric,
+    store_metrics,
+    store_tasks,
+)
 from academy.scorers.base import Mode
 
 VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
@@ -227,16 +222,16 @@ def _store(
         sealed=spec.sealed,
         digest=content,
         source_digest=source_digest,
-        thresholds=_plain(spec.thresholds),
-        limits=_plain(spec.limits),
-        attributes={**_plain(spec.attributes), **options.attributes},
-        extra=_plain(spec.extra),
+        thresholds=plain(spec.thresholds),
+        limits=plain(spec.limits),
+        attributes={**plain(spec.attributes), **options.attributes},
+        extra=plain(spec.extra),
         created_by=options.by,
     )
     fitting(version, f"version {spec.version[:100]!r}").save()
-    _store_metrics(version, spec)
-    _store_tasks(version, spec.tasks, first_ordinal=0, files=files)
-    _store_files(version, spec, upload, files)
+    store_metrics(version, spec)
+    store_tasks(version, spec.tasks, first_ordinal=0, files=files)
+    store_files(version, spec, upload, files)
     owe_copies(version)
     planning.store_plans(version, spec)
     passes.open_first_pass(version)
@@ -295,7 +290,7 @@ def _unchanged(
     moved = [
         task.external_id
         for task in spec.tasks
-        if task.key is not None and (task.external_id, _plain(task.key)) not in stored
+        if task.key is not None and (task.external_id, plain(task.key)) not in stored
     ]
     if moved:
         raise AcademyError(
@@ -313,15 +308,6 @@ def _keys_with_tasks(version: SuiteVersion) -> list[AnswerKey]:
     return list(rows.order_by("task_id", "revision"))
 
 
-def _plain(value: Any) -> Any:
-    """A JSON value with lists and dicts, as the database gives it back."""
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value
-
-
 def differences(known: SuiteVersion, spec: SuiteSpec) -> list[str]:
     """What distinguishes a stored version from other content under its name, in sentences."""
     stored = specs.suite_spec(known)
@@ -333,7 +319,7 @@ def differences(known: SuiteVersion, spec: SuiteSpec) -> list[str]:
         f"task {name} changed" for name in after if name in before and before[name] != after[name]
     ]
     for name in ("mode", "sealed", "thresholds", "limits"):
-        if _plain(getattr(stored, name)) != _plain(getattr(spec, name)):
+        if plain(getattr(stored, name)) != plain(getattr(spec, name)):
             told.append(f"{name} changed")
     if [specs.metric_value(m) for m in stored.metrics] != [
         specs.metric_value(m) for m in spec.metrics
@@ -356,9 +342,9 @@ def _extend(known: SuiteVersion, spec: SuiteSpec, files: Files) -> SuiteOutcome:
     ordinal = len(known_metrics)
     for metric in spec.metrics:
         if metric.key not in known_metrics:
-            _store_metric(known, ordinal, metric)
+            store_metric(known, ordinal, metric)
             ordinal += 1
-    _store_tasks(known, new, first_ordinal=len(stored), files=files)
+    store_tasks(known, new, first_ordinal=len(stored), files=files)
     owe_copies(known)
     if new:
         known.digest = digest(
@@ -374,7 +360,7 @@ def _add_gradings(known: SuiteVersion, row: Task, spec: TaskSpec) -> None:
     held = specs.task_spec(row, sorted(row.criteria.all(), key=lambda c: c.ordinal))
     gradings = [*held.gradings, *(g for g in spec.gradings if g not in held.gradings)]
     same = replace(spec, gradings=held.gradings)
-    if _plain(specs.task_value(same)) != _plain(specs.task_value(held)):
+    if plain(specs.task_value(same)) != plain(specs.task_value(held)):
         raise AcademyError(
             f"{spec.source}: task {spec.external_id} of {known} is known with other content."
         )
@@ -382,108 +368,3 @@ def _add_gradings(known: SuiteVersion, row: Task, spec: TaskSpec) -> None:
         row.gradings = [specs.grading_value(grading) for grading in gradings]
         row.digest = digest(specs.task_value(replace(held, gradings=tuple(gradings))))
         row.save(update_fields=["gradings", "digest"])
-
-
-def _store_metrics(version: SuiteVersion, spec: SuiteSpec) -> None:
-    for ordinal, metric in enumerate(spec.metrics):
-        _store_metric(version, ordinal, metric)
-
-
-def _store_metric(version: SuiteVersion, ordinal: int, metric: Any) -> None:
-    row = Metric(version=version, ordinal=ordinal, **specs.metric_value(metric))
-    fitting(row, f"metric {metric.key[:100]!r}").save()
-
-
-def _store_tasks(
-    version: SuiteVersion, tasks: Sequence[TaskSpec], *, first_ordinal: int, files: Files
-) -> None:
-    rows = Task.objects.bulk_create(
-        [
-            fitting(
-                Task(
-                    version=version,
-                    ordinal=first_ordinal + position,
-                    external_id=spec.external_id,
-                    title=spec.title,
-                    kind=spec.kind,
-                    prompt=spec.prompt,
-                    context=_plain(spec.context),
-                    gradings=[specs.grading_value(grading) for grading in spec.gradings],
-                    attributes=_plain(spec.attributes),
-                    extra=_plain(spec.extra),
-                    source=spec.source,
-                    holdout=spec.holdout,
-                    digest=digest(specs.task_value(spec)),
-                ),
-                f"{spec.source}: task {spec.external_id[:100]!r}",
-            )
-            for position, spec in enumerate(tasks)
-        ],
-        batch_size=1000,
-    )
-    pairs = list(zip(rows, tasks, strict=True))
-    Criterion.objects.bulk_create(
-        [
-            fitting(
-                Criterion(
-                    task=row,
-                    ordinal=ordinal,
-                    weight=criterion.weight,
-                    extra=_plain(criterion.extra),
-                    digest=digest(specs.criterion_value(criterion)),
-                    **specs.criterion_value(criterion),
-                ),
-                f"{spec.source}: criterion {criterion.key[:100]!r} of task {spec.external_id!r}",
-            )
-            for row, spec in pairs
-            for ordinal, criterion in enumerate(spec.criteria)
-        ],
-        batch_size=1000,
-    )
-    AnswerKey.objects.bulk_create(
-        [first_key(row, spec.key) for row, spec in pairs if spec.key is not None], batch_size=1000
-    )
-    Asset.objects.bulk_create(
-        [asset_row(row, asset, files) for row, spec in pairs for asset in spec.assets]
-    )
-
-
-def owe_copies(version: SuiteVersion) -> None:
-    """Ask the workers for raster copies of the drawings that came along."""
-    if rasterising.owe_copies(version):
-        tasks.nudge()
-
-
-def first_key(task: Task, content: Any) -> AnswerKey:
-    """The first revision of a key, committed to with a salt of its own."""
-    salt = secrets.token_hex(32)
-    plain = _plain(content)
-    return AnswerKey(
-        task=task,
-        revision=1,
-        content=plain,
-        salt=salt,
-        commitment=digest({"salt": salt, "key": plain}),
-        note="imported",
-    )
-
-
-def asset_row(task: Task, asset: Any, files: Files) -> Asset:
-    """A drawing or file of a task, kept when it came along."""
-    media_type = asset.media_type or mimetypes.guess_type(asset.ref)[0] or ""
-    blob = blobs.store_blob(files[asset.path], media_type=media_type) if asset.path else None
-    row = Asset(task=task, ref=asset.ref, sha256=asset.sha256, media_type=media_type, blob=blob)
-    return fitting(row, f"a file of task {task.external_id!r}")
-
-
-def _store_files(version: SuiteVersion, spec: SuiteSpec, upload: SuiteUpload, files: Files) -> None:
-    told = {report.path: report for report in upload.files}
-    for path in spec.sources:
-        report = told.get(path)
-        SuiteFile.objects.create(
-            version=version,
-            path=path,
-            status=report.status if report else "imported",
-            reason=report.reason if report else "",
-            blob=blobs.store_blob(files[path], media_type=mimetypes.guess_type(path)[0] or ""),
-        )

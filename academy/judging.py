@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, QuerySet
 
 from academy import auditing, deciding, registry, scoring, specs, tasks, work
 from academy.canonical import digest
@@ -325,10 +325,15 @@ def _lock(function: str, slot: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
+def work_of(job: JudgeJob) -> QuerySet[Work]:
+    """The work of a job, by its keys, which are indexed by their beginning."""
+    return Work.objects.filter(key__startswith=f"{KIND}:{job.pk}:")
+
+
 def progress(job: JudgeJob) -> dict[str, Any]:
     """How far a job is, what it used and what failed."""
     job.refresh_from_db()
-    rows = Work.objects.filter(key__startswith=f"{KIND}:{job.pk}:")
+    rows = work_of(job)
     counts = rows.aggregate(
         units=Count("pk"),
         done=Count("pk", filter=Q(state="done")),
@@ -341,6 +346,7 @@ def progress(job: JudgeJob) -> dict[str, Any]:
         "judge_version": job.judge_version,
         "digest": job.digest,
         **counts,
+        "ahead": work.units_ahead(rows),
         "calls": job.calls,
         "decided": job.decided,
         "call_errors": job.errors,
@@ -352,7 +358,7 @@ def progress(job: JudgeJob) -> dict[str, Any]:
 
 def pause(job: JudgeJob, *, by: Any = None) -> int:
     """Ask no more after the calls that are being made; gives how many wait."""
-    rows = Work.objects.filter(key__startswith=f"{KIND}:{job.pk}:", state="ready")
+    rows = work_of(job).filter(state="ready")
     moved: int = rows.update(state="paused")
     auditing.note("judge.pause", f"judge:{job.pk}", by=by, units=moved)
     return moved
@@ -360,7 +366,7 @@ def pause(job: JudgeJob, *, by: Any = None) -> int:
 
 def resume(job: JudgeJob, *, by: Any = None) -> int:
     """Go on asking; gives how many are owed again."""
-    rows = Work.objects.filter(key__startswith=f"{KIND}:{job.pk}:", state="paused")
+    rows = work_of(job).filter(state="paused")
     moved: int = rows.update(state="ready")
     auditing.note("judge.resume", f"judge:{job.pk}", by=by, units=moved)
     tasks.nudge()

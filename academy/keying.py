@@ -10,14 +10,14 @@ from typing import Any
 
 from django.db import transaction
 
-from academy import auditing, passes, registry, specs
+from academy import auditing, confirming, passes, registry, specs
 from academy.bundle import JSON, FileReport, FileStatus
 from academy.commitments import key_commitment
 from academy.errors import AcademyError, Problem, Problems
 from academy.formats.reading import Files
 from academy.models import AnswerKey, ScoringPass, SuiteVersion, Task
 from academy.scorers.base import Mode
-from academy.scoring import plain
+from academy.storing import plain
 from academy.uploads import open_upload
 
 
@@ -46,6 +46,7 @@ class KeyReport:
     files: tuple[FileReport, ...] = ()
     notices: tuple[Problem, ...] = ()
     agreement: Mapping[str, JSON] | None = None
+    to_confirm: tuple[str, ...] = ()
     dry_run: bool = False
 
     def as_json(self) -> dict[str, Any]:
@@ -59,6 +60,7 @@ class KeyReport:
             "missing": list(self.missing),
             "pass": None if made is None else {"number": made.number, "state": made.state},
             "agreement": dict(self.agreement or {}),
+            "to_confirm": list(self.to_confirm),
             "files": [
                 {"path": f.path, "status": str(f.status), "reason": f.reason} for f in self.files
             ],
@@ -179,8 +181,8 @@ def load_keys(
 ) -> KeyReport:
     """Load held-out keys by the version's format. Keys of tasks of other suites are left out.
 
-    A key that is the consensus of several raters is told with their agreement; it counts only once
-    a person publishes the version or the pass. Raises AcademyError when nothing fits.
+    A key that is the consensus of several raters is told with their agreement; nothing that rests
+    on it is published before a person confirms it. Raises AcademyError when nothing fits.
     """
     fmt = registry.format_of(version.suite.format)
     if fmt.read_keys is None:
@@ -193,6 +195,8 @@ def load_keys(
         raise AcademyError(f"None of these keys is of a task of {version}; they are of {named}.")
     with transaction.atomic():
         report = revise(version, fitting, reason=reason or "held-out keys", by=by)
+        waiting = confirming.unconfirmed(version, specs.latest_keys(version).values())
+        to_confirm = tuple(sorted(key.task.external_id for key in waiting))
         if dry_run:
             transaction.set_rollback(True)
     left_out = {upload.sources.get(name): name for name in upload.keys if name not in known}
@@ -204,6 +208,7 @@ def load_keys(
         files=tuple(_told(file, left_out, str(version)) for file in upload.files),
         notices=upload.notices,
         agreement=fmt.key_agreement(list(fitting.values())),
+        to_confirm=to_confirm,
         dry_run=dry_run,
     )
 

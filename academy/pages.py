@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from django.db.models import Count, Q, QuerySet
-from django.utils import timezone
+from django.urls import reverse
 
-from academy import foreign, pass_pages, rasterising, registry, sealing, specs, transcripts
+from academy import (
+    foreign,
+    pass_pages,
+    rasterising,
+    registry,
+    specs,
+    striking,
+    transcript_pages,
+    transcripts,
+)
 from academy.bundle import RecordView
 from academy.models import (
     Decision,
     InstanceRecord,
     Metric,
     Run,
-    RunResult,
     Score,
-    ScoringPass,
     Suite,
     SuiteVersion,
     Task,
     TaskAsset,
-    Work,
-    WorkerHeartbeat,
 )
 from academy.packs import raw_record
 from academy.querysets import has_role
+from academy.worker_pages import workers_context
 
-WORKER_SILENCE = 60
 STEPS = 20
-
-
-def workers_context() -> dict[str, Any]:
-    """Whether a worker is alive, and since when none is."""
-    newest = WorkerHeartbeat.objects.order_by("-seen_at").first()
-    seen = newest.seen_at if newest else None
-    silent = seen is None or (timezone.now() - seen).total_seconds() > WORKER_SILENCE
-    owed = Work.objects.filter(state__in=("ready", "leased")).count()
-    return {"workers": {"seen_at": seen, "is_silent": silent, "owed": owed}}
 
 
 def suite_rows(suites: Iterable[Suite], user: Any) -> list[dict[str, Any]]:
@@ -110,6 +106,8 @@ def version_context(version: SuiteVersion, user: Any) -> dict[str, Any]:
         "holdout_count": 0 if has_role(user, "curator") else holdout,
         "criteria_count": version.tasks.aggregate(n=Count("criteria"))["n"],
         "passes": pass_pages.readable(version, user),
+        "curating": curating_links(version, user),
+        "struck": struck_rows(version, user),
         "files": version.files.order_by("path").values("path", "status", "reason"),
         "runs": runs.order_by("-pk")[:20],
         "other_versions": version.suite.versions.visible_to(user)
@@ -118,185 +116,63 @@ def version_context(version: SuiteVersion, user: Any) -> dict[str, Any]:
     }
 
 
-def progress_context(run: Run) -> dict[str, Any]:
-    """How much of a run's scoring is done."""
-    counts = run.work.aggregate(
-        units=Count("pk", filter=Q(kind="score")),
-        done=Count("pk", filter=Q(kind="score", state="done")),
-        owed=Count("pk", filter=Q(state__in=("ready", "leased"))),
-        failed=Count("pk", filter=Q(state="failed")),
-    )
-    first = run.work.filter(state="ready").order_by("priority", "pk").first()
-    ahead = 0
-    if first is not None:
-        ahead = Work.objects.filter(
-            Q(priority__lt=first.priority) | Q(priority=first.priority, pk__lt=first.pk),
-            state__in=("ready", "leased"),
-        ).count()
-    return {
-        **workers_context(),
-        "progress": {
-            **counts,
-            "ahead": ahead,
-            "is_done": counts["owed"] == 0,
-            # Without its words: they may quote an answer key. Curators read them in the admin.
-            "errors": list(
-                run.work.filter(state="failed")
-                .order_by("pk")
-                .values_list("error_id", flat=True)[:5]
-            ),
-        },
-    }
+def struck_rows(
+    version: SuiteVersion, user: Any, *, task: Task | None = None
+) -> list[dict[str, Any]]:
+    """The criteria that are struck in the published pass, for curators in a staged one too.
 
-
-OUTCOMES = ("all", "passed", "failed", "waiting", "unscorable")
-
-
-def run_context(run: Run, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
-    """Everything on a run's page."""
-    chosen = pass_pages.chosen_pass(run.version, user, query)
-    summary = run.summaries.filter(scoring_pass=chosen).first()
-    results = (
-        RunResult.objects.filter(run=run)
-        .filter(Q(scoring_pass=chosen) | Q(scoring_pass=None))
-        .select_related("metric")
-        .order_by("metric__ordinal", "slice", "mode", "pk")
-    )
-    listed = without_fine_numbers(list(results), run.version, user)
-    if summary is not None and is_closed(run.version, user):
-        summary.digest = ""  # so few values could be guessed from their digest
-    return {
-        **progress_context(run),
-        **items_context(run, user, query, chosen),
-        "run": run,
-        "version": run.version,
-        "pass": chosen,
-        "summary": summary,
-        "hides_numbers": hides_numbers(run.version, user),
-        "results": result_rows([row for row in listed if not row.slice]),
-        "slices": [row for row in listed if row.slice and row.mode == "strict"],
-        "events": run.events.select_related("actor").order_by("at", "pk"),
-        "findings": finding_rows(run, user),
-        "attempts": Run.objects.visible_to(user)
-        .filter(version=run.version, entrant=run.entrant, kind=run.kind)
-        .exclude(state=Run.State.FAILED)
-        .count(),
-    }
-
-
-def hides_numbers(version: SuiteVersion, user: Any) -> bool:
-    """Whether even the suite value is closed: very few sealed tasks would give keys away."""
-    return is_closed(version, user) and version.tasks.count() < sealing.FEWEST_TASKS
-
-
-def is_closed(version: SuiteVersion, user: Any) -> bool:
-    """Whether this person may see numbers of whole runs only: the version is sealed and lives."""
-    is_open = not version.sealed or version.state == SuiteVersion.State.RETIRED
-    return not is_open and not has_role(user, "curator")
-
-
-def without_fine_numbers(
-    results: list[RunResult], version: SuiteVersion, user: Any
-) -> list[RunResult]:
-    """Results as this person may see them: of a closed version one coarse number a metric.
-
-    Slices and reported values go; what is left is rounded to the first digit of its interval.
+    The texts of sealed criteria, and what people said of them, stay closed.
     """
-    if not is_closed(version, user):
-        return results
-    tasks = version.tasks.count()
-    kept = [row for row in results if not row.slice and row.origin == "computed"]
-    for row in kept:
-        found = sealing.coarse(row.value, row.low, row.high, tasks)
-        row.value = found.value if found else None
-        row.low, row.high = (found.low, found.high) if found else (None, None)
-        row.note = "" if found else sealing.NO_INTERVAL
-    return kept
+    states = ["published", "staged"] if has_role(user, "curator") else ["published"]
+    found = [
+        (criterion, made)
+        for criterion, made in striking.struck_in(version, version.passes.filter(state__in=states))
+        if task in (None, criterion.task)
+    ]
+    if not found:
+        return []
+    tasks = Task.objects.visible_to(user).filter(pk__in=[row.task_id for row, _made in found])
+    shown = set(tasks.values_list("pk", flat=True))
+    found = [(row, made) for row, made in found if row.task_id in shown]
+    is_open = shows_criteria(version, user)
+    reasons = striking.reasons_for([row.pk for row, _made in found]) if is_open else {}
+    return [
+        {
+            "criterion": criterion,
+            "pass": made,
+            "is_open": is_open,
+            "reasons": reasons.get(criterion.pk, []),
+        }
+        for criterion, made in found
+    ]
 
 
-def result_rows(results: list[RunResult]) -> list[dict[str, Any]]:
-    """Results by metric, the modes and the reported value side by side."""
-    rows: dict[str, dict[str, Any]] = {}
-    for result in results:
-        row = rows.setdefault(result.metric.key, {"metric": result.metric, "reported": None})
-        if result.origin == "reported":
-            row["reported"] = result
-        else:
-            row[result.mode] = result
-    return list(rows.values())
+def commitments_of(task: Task, user: Any) -> list[dict[str, Any]]:
+    """The public commitments to a task's answer key, newest first: revision, and since which pass.
+
+    A key that no readable pass uses yet is not told.
+    """
+    first: dict[int, int] = {}
+    for made in pass_pages.readable(task.version, user).order_by("number"):
+        revision = made.key_revisions.get(str(task.pk))
+        if revision is not None:
+            first.setdefault(revision, made.number)
+    keys = task.keys.filter(revision__in=first).order_by("-revision")
+    return [
+        {"revision": revision, "commitment": commitment, "pass": first[revision]}
+        for revision, commitment in keys.values_list("revision", "commitment")
+    ]
 
 
-def finding_rows(run: Run, user: Any) -> list[dict[str, Any]]:
-    """Findings by code with their number; evidence of sealed records stays closed."""
-    rows: dict[str, dict[str, Any]] = {}
-    sealed = run.version.sealed and not has_role(user, "curator")
-    for finding in run.findings.select_related("record__task").order_by("code", "pk"):
-        row = rows.setdefault(
-            finding.code, {"code": finding.code, "severity": finding.severity, "findings": []}
-        )
-        row["findings"].append(finding)
-        row["sealed"] = sealed
-    return list(rows.values())
-
-
-def items_context(
-    run: Run, user: Any, query: Mapping[str, str], chosen: ScoringPass | None
-) -> dict[str, Any]:
-    """The records of a run, a page of them, by outcome; keyed by id so that any page is quick."""
-    outcome = query.get("outcome", "all")
-    outcome = outcome if outcome in OUTCOMES else "all"
-    first, last = run.pk << 39, (run.pk + 1) << 39
-    records = InstanceRecord.objects.visible_to(user).filter(id__gte=first, id__lt=last)
-    sealed = run.version.sealed and not has_role(user, "curator")
-    if outcome != "all":
-        records = records.filter(id__in=_record_ids(run, chosen, outcome))
-    after = query.get("after", "")
-    if after.isascii() and after.isdigit():
-        records = records.filter(id__gt=min(int(after), 2**63 - 1))
-    page = list(records.select_related("task").order_by("id")[: STEPS * 2 + 1])
-    more = page[STEPS * 2 - 1].pk if len(page) > STEPS * 2 else None
-    page = page[: STEPS * 2]
-    scores = scores_by_record([record.pk for record in page], chosen)
-    return {
-        "items": [{"record": record, "scores": scores.get(record.pk, [])} for record in page],
-        "items_sealed": sealed,
-        "outcome": outcome,
-        "outcomes": OUTCOMES,
-        "after": after,
-        "more_after": more,
-    }
-
-
-def _record_ids(run: Run, chosen: ScoringPass | None, outcome: str) -> QuerySet[Score, Any]:
-    scores = Score.objects.filter(
-        record_id__gte=run.pk << 39,
-        record_id__lt=(run.pk + 1) << 39,
-        scoring_pass=chosen,
-        mode="strict",
-        current=True,
-    )
-    conditions = {
-        "passed": Q(passed=True),
-        "failed": Q(passed=False),
-        "waiting": Q(status="needs_human"),
-        "unscorable": Q(status="unscorable"),
-    }
-    return scores.filter(conditions[outcome]).values("record_id")
-
-
-def scores_by_record(
-    record_ids: list[int], chosen: ScoringPass | None, *, mode: str = "strict"
-) -> dict[int, list[Score]]:
-    """The current scores of some records in one mode, main metric first."""
-    found: dict[int, list[Score]] = {}
-    rows = (
-        Score.objects.filter(record_id__in=record_ids, scoring_pass=chosen, current=True, mode=mode)
-        .select_related("metric")
-        .order_by("record_id", "metric__ordinal", "pk")
-    )
-    for row in rows:
-        found.setdefault(row.record_id, []).append(row)
-    return found
+def curating_links(version: SuiteVersion, user: Any) -> list[dict[str, str]]:
+    """The pages of a version that are for those who curate or audit it."""
+    place = [version.suite.slug, version.name]
+    links = []
+    if has_role(user, "curator"):
+        links.append({"label": "Answer keys", "url": reverse("academy:keys", args=place)})
+    if has_role(user, "curator", "auditor"):
+        links.append({"label": "Judges", "url": reverse("academy:judges", args=place)})
+    return links
 
 
 def view_of(record: InstanceRecord) -> RecordView:
@@ -307,14 +183,25 @@ def view_of(record: InstanceRecord) -> RecordView:
     )
 
 
-def steps_context(record: InstanceRecord, query: Mapping[str, str]) -> dict[str, Any]:
-    """One page of a record's transcript."""
-    return transcripts.page(record, view_of(record), query)
+def steps_context(
+    record: InstanceRecord, user: Any, query: Mapping[str, str], *, hides: bool | None = None
+) -> dict[str, Any]:
+    """One page of a record's transcript; the whole record as it came unless verdicts are sealed."""
+    hides = hides_verdicts(record, user) if hides is None else hides
+    return transcript_pages.page(
+        record,
+        transcripts.opened(record, lambda: view_of(record)),
+        query,
+        url=reverse("academy:record", args=[record.pk]),
+        mask=None,
+        picture_url=lambda digest: reverse("academy:record-picture", args=[record.pk, digest]),
+        shows_record=not hides,
+    )
 
 
 def record_context(record: InstanceRecord, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
     """Everything on a record's page."""
-    view = view_of(record)
+    view = transcripts.opened(record, lambda: view_of(record)).view
     chosen = pass_pages.chosen_pass(record.run.version, user, query)
     scores = (
         Score.objects.filter(record=record, scoring_pass=chosen)
@@ -326,13 +213,14 @@ def record_context(record: InstanceRecord, user: Any, query: Mapping[str, str]) 
     answer = answer_text(view)
     hides = hides_verdicts(record, user)
     return {
-        **transcripts.page(record, view, query),
+        **steps_context(record, user, query, hides=hides),
         "record": record,
         "task": record.task,
         "run": record.run,
         "version": record.run.version,
         "answer": answer,
         "facts": retained_facts(view),
+        "observed": observed_parts(view),
         "scores": [score for score in listed if score.current and not (hides and is_judged(score))],
         "earlier_scores": [] if hides else [score for score in listed if not score.current],
         "criteria": criteria_rows(record, user, hides=hides),
@@ -356,6 +244,29 @@ def retained_facts(view: RecordView) -> dict[str, Any]:
     }
 
 
+def observed_parts(view: RecordView) -> dict[str, list[dict[str, Any]]]:
+    """The phases and gates that were observed, in their order: name, state, and why or by what."""
+    evidence = view.evidence if isinstance(view.evidence, Mapping) else {}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for part, name in (("phases", "phase"), ("gates", "gate")):
+        listed = evidence.get(part)
+        rows = [row for row in listed if isinstance(row, Mapping)] if is_list(listed) else []
+        found[part] = [
+            {
+                "name": row.get(name, ""),
+                "state": row.get("state", ""),
+                "note": row.get("reason") or row.get("evidence") or "",
+            }
+            for row in rows
+        ]
+    return {part: rows for part, rows in found.items() if rows}
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether a value is a list of JSON."""
+    return isinstance(value, list | tuple)
+
+
 def answer_text(view: RecordView) -> str:
     """The answer as text."""
     return foreign.as_text(view.answer)
@@ -373,11 +284,9 @@ def hides_verdicts(record: InstanceRecord, user: Any) -> bool:
         return True
     if not has_role(user, "reviewer", "adjudicator"):
         return False
-    own = Decision.objects.filter(record=record, person=user)
-    return (
-        not own.exists()
-        and not Decision.objects.filter(record=record, source__in=("person", "resolution")).exists()
-    )
+    # A verdict without a criterion is on a finding or an appeal, and decides nothing here.
+    decided = Decision.objects.filter(record=record).exclude(criterion=None)
+    return not decided.filter(Q(person=user) | Q(source__in=("person", "resolution"))).exists()
 
 
 def is_judged(score: Score) -> bool:

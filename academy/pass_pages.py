@@ -7,11 +7,13 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from academy import comparing, passes
+from academy import comparing, passes, rescoring
+from academy.errors import AcademyError
 from academy.models import ScoringPass, SuiteVersion
 from academy.querysets import has_role
+from academy.worker_pages import workers_context
 
-ACTS = ("stage", "publish", "pause", "resume")
+ACTS = ("stage", "publish", "pause", "resume", "again")
 
 
 def readable(version: SuiteVersion, user: Any) -> QuerySet[ScoringPass]:
@@ -34,12 +36,36 @@ def chosen_pass(version: SuiteVersion, user: Any, query: Mapping[str, str]) -> S
     return published
 
 
-def passes_context(version: SuiteVersion, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
-    """All passes that may be read, and what the chosen one changes."""
+def numbers_in(text: str) -> list[int]:
+    """Whole numbers between commas or blanks. Raises AcademyError for anything else."""
+    words = text.replace(",", " ").split()
+    for word in words:
+        if not (word.isascii() and word.isdigit() and len(word) < 9):
+            raise AcademyError(f"{word[:40]!r} is no number of a run.")
+    return [int(word) for word in words]
+
+
+def table_context(version: SuiteVersion, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
+    """The part of the page that moves: all passes that may be read, with their progress."""
     curates = has_role(user, "curator")
     listed = list(passes.readable_by(version, curates=curates))
     named = {str(row.number): row for row in listed}
-    chosen = named.get(query.get("pass", ""), listed[0] if listed else None)
+    rows: list[dict[str, Any]] = [{"pass": row, "progress": passes.progress(row)} for row in listed]
+    return {
+        "version": version,
+        "suite": version.suite,
+        **workers_context(),
+        "passes": rows,
+        "chosen": named.get(query.get("pass", ""), listed[0] if listed else None),
+        "curates": curates,
+        "is_moving": any(row["progress"]["owed"] for row in rows),
+    }
+
+
+def passes_context(version: SuiteVersion, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
+    """All passes that may be read, and what the chosen one changes."""
+    table = table_context(version, user, query)
+    curates, chosen = table["curates"], table["chosen"]
     before = comparing.pass_before(chosen) if chosen else None
     told: dict[str, Any] | None = None
     if chosen is not None and before is not None:
@@ -47,20 +73,25 @@ def passes_context(version: SuiteVersion, user: Any, query: Mapping[str, str]) -
         if not curates:
             told = comparing.shown_to_public(version, told)
     return {
-        "version": version,
-        "suite": version.suite,
-        "passes": [{"pass": row, "progress": passes.progress(row)} for row in listed],
-        "chosen": chosen,
+        **table,
         "before": before,
         "told": told,
-        "curates": curates,
         "may_publish": curates and chosen is not None and chosen.state == passes.STAGED,
         "most": comparing.SHOWN_CHANGES,
     }
 
 
-def act(version: SuiteVersion, name: str, *, number: int | None, reason: str, by: Any) -> str:
-    """Do what a curator asked for; gives what was done as a sentence. Raises AcademyError."""
+def act(
+    version: SuiteVersion, name: str, *, number: int | None, reason: str, by: Any, runs: str = ""
+) -> str:
+    """Do what a curator asked for; gives what was done as a sentence. Raises AcademyError.
+
+    `runs` are the numbers of runs to score again; none means all.
+    """
+    if name == "again":
+        chosen_runs = rescoring.chosen_runs(version, numbers_in(runs))
+        units = rescoring.score_again(chosen_runs, reason=reason, by=by)
+        return f"{units} units of work are owed for {len(chosen_runs)} runs."
     if name == "stage":
         like = passes.find_pass(version, number) if number is not None else None
         made = passes.stage(version, reason=reason, by=by, like=like)

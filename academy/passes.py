@@ -13,13 +13,12 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
-from academy import auditing, gating, registry, specs, tasks, work
+from academy import auditing, confirming, gating, registry, specs, striking, tasks, work
 from academy.commitments import pass_digest
 from academy.errors import AcademyError
 from academy.models import (
     AnswerKey,
     Criterion,
-    Decision,
     Run,
     ScoringPass,
     SuiteVersion,
@@ -31,7 +30,6 @@ from academy.scorers.base import Mode
 STAGED = ScoringPass.State.STAGED
 PUBLISHED = ScoringPass.State.PUBLISHED
 RETIRED = ScoringPass.State.RETIRED
-PEOPLE_TO_STRIKE = 2
 
 
 def scorer_versions(version: SuiteVersion) -> dict[str, int]:
@@ -151,7 +149,7 @@ def stage(
     )
     waiting, current = staged_pass(locked), published_pass(locked)
     base = like or waiting or current
-    struck = {*base.struck, *checked_strikes(locked, strike)}
+    struck = {*base.struck, *striking.checked_strikes(locked, strike)}
     keys = specs.keys_in(like) if like else specs.latest_keys(locked)
     made = _made(locked, keys, sorted(struck), reason=reason)
     if made.digest == current.digest:
@@ -168,33 +166,6 @@ def stage(
     owe_scoring(made)
     auditing.note("pass.stage", f"pass:{made.pk}", by=by, reason=reason, digest=made.digest)
     return made
-
-
-def checked_strikes(version: SuiteVersion, strike: Iterable[int]) -> set[int]:
-    """Criteria to strike. Raises AcademyError for one that fewer than two people call defective."""
-    wanted = set(strike)
-    known = dict(
-        Criterion.objects.filter(task__version=version, pk__in=wanted).values_list("pk", "key")
-    )
-    if unknown := sorted(wanted - known.keys()):
-        raise AcademyError(f"{version} has no criterion {unknown[0]}.")
-    said = dict(
-        Decision.objects.filter(
-            criterion__in=wanted,
-            state="defective",
-            source__in=("person", "resolution"),
-            current=True,
-        )
-        .values_list("criterion")
-        .annotate(people=Count("person", distinct=True))
-    )
-    for pk, key in sorted(known.items()):
-        if said.get(pk, 0) < PEOPLE_TO_STRIKE:
-            raise AcademyError(
-                f"Criterion {key} is struck only when {PEOPLE_TO_STRIKE} people call it "
-                f"defective; {said.get(pk, 0)} did."
-            )
-    return wanted
 
 
 @transaction.atomic
@@ -243,6 +214,7 @@ def publish(chosen: ScoringPass, *, reason: str, by: Any = None) -> ScoringPass:
             f"Pass {staged.number} is retired; going back is a new pass, staged like it."
         )
     refuse_unfinished(staged)
+    confirming.refuse_unconfirmed(version, scoring_pass=staged)
     gating.pass_gate(version, by=by, scoring_pass=staged)
     now = timezone.now()
     before = published_pass(version)
@@ -312,7 +284,8 @@ def progress(chosen: ScoringPass) -> dict[str, Any]:
         failed=Count("pk", filter=Q(state="failed")),
     )
     errors = rows.filter(state="failed").order_by("pk").values("key", "error", "error_id")[:5]
-    return {**counts, "errors": list(errors)}
+    ahead = work.units_ahead(rows) if counts["owed"] else 0
+    return {**counts, "ahead": ahead, "errors": list(errors)}
 
 
 def pause(chosen: ScoringPass, *, by: Any = None, reason: str = "paused") -> int:

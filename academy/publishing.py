@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from academy import auditing, gating, keying, passes, tasks, work
+from academy import auditing, confirming, gating, keying, passes, tasks, work
 from academy.errors import AcademyError
 from academy.models import SuiteVersion
 
@@ -30,6 +30,7 @@ def publish_version(version: SuiteVersion, *, by: Any = None, reason: str) -> Su
         return locked
     if locked.mode != SuiteVersion.Mode.COLLECTION and not locked.tasks.exists():
         raise AcademyError(f"{locked} holds no task yet; there is nothing to publish.")
+    confirming.refuse_unconfirmed(locked)
     gate: dict[str, Any] = {}
     if locked.mode == SuiteVersion.Mode.RANKED:
         lacking = keying.tasks_without_key(locked)[:10]

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from academy import findings, registry, scoring, specs
+from academy import findings, leaving_out, registry, scoring, specs, storing, work
 from academy.bundle import (
     EntrantSpec,
     FindingSpec,
@@ -23,15 +23,18 @@ from academy.models import Finding, InstanceRecord, Run
 
 BATCH = 500
 MOST_OTHERS = 12
+FOLLOWERS: list[str] = []
+
+
+def follow_findings(kind: str) -> None:
+    """Owe work of this kind, with {"version": id}, whenever the questions about a run are asked."""
+    if kind not in FOLLOWERS:
+        FOLLOWERS.append(kind)
 
 
 def question_run(payload: Mapping[str, Any]) -> Callable[[], None]:
     """Work of kind "findings": what the records of a run raise together and against the field."""
-    run = (
-        Run.objects.select_related("version__suite", "entrant", "submission")
-        .filter(pk=payload["run"])
-        .first()
-    )
+    run = Run.objects.select_related("version__suite", "entrant").filter(pk=payload["run"]).first()
     if run is None or run.state not in ("open", "closed"):
         return lambda: None
     raised = list(run_findings(run))
@@ -39,6 +42,13 @@ def question_run(payload: Mapping[str, Any]) -> Callable[[], None]:
     def write() -> None:
         if Run.objects.select_for_update().filter(pk=run.pk).exists():
             store(run, raised)
+            for kind in FOLLOWERS:
+                work.enqueue(
+                    kind,
+                    key=f"{kind}:{run.version_id}",
+                    payload={"version": run.version_id},
+                    priority=6,
+                )
 
     return write
 
@@ -48,8 +58,9 @@ def run_findings(run: Run) -> Iterator[tuple[int | None, FindingSpec]]:
     suite = specs.suite_spec(run.version, keys=specs.latest_keys(run.version))
     for finding in findings.declared_limits(run.limits, suite.limits):
         yield None, finding
-    report = run.submission.report if run.submission else {}
-    for finding in findings.surplus_records(report.get("left_out", ())):
+    for finding in findings.surplus_records(
+        leaving_out.task_ids(run.left_out), run.left_out.get("records", 0)
+    ):
         yield None, finding
     tasks = {task.external_id: task for task in suite.tasks}
     checks = findings.RunChecks(len(tasks))
@@ -145,11 +156,11 @@ def store(run: Run, raised: Sequence[tuple[int | None, FindingSpec]]) -> None:
         (record_id, finding.code, storable(finding.sentence)) for record_id, finding in raised
     }
     held = run.findings.filter(state="open")
-    own = Q(record=None) | Q(code__in=scoring.AGAINST_THE_FIELD)
+    own = Q(record=None) | Q(code__in=storing.AGAINST_THE_FIELD)
     for row in held.filter(own):
         if (row.record_id, row.code, row.sentence) not in wanted:
             row.delete()
     Finding.objects.bulk_create(
-        [scoring.finding_row(run, record_id, finding) for record_id, finding in raised],
+        [storing.finding_row(run, record_id, finding) for record_id, finding in raised],
         ignore_conflicts=True,
     )

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from academy import auditing, deciding, limiting, recognising, scoring, tasks
+from academy import auditing, deciding, leaving_out, limiting, recognising, scheduling, tasks
 from academy.bundle import FileReport, RunSpec, RunUpload
 from academy.entering import find_entrant, resolve_version
 from academy.errors import AcademyError, Problem
@@ -135,7 +135,7 @@ def _store(
         targets.append(_target(spec, form, options, before=before, taken=taken))
     known = [target for target in targets if target.outcome == "unchanged"]
     if targets and len(known) == len(targets):
-        return [_outcome(target) for target in targets], []
+        return [_outcome(target) for target in targets], _left_out_of_source(source_digest)
     submission = _submission(form, source_digest, options)
     kept = _keep(submission, upload, files)
     left_out = stage(upload, targets, kept, options.unknown)
@@ -151,6 +151,7 @@ def _store(
             for target in targets
             if target.outcome == "extended"
         },
+        "left_out": leaving_out.kept([one for target in targets for one in target.left_out]),
     }
     submission.save(update_fields=["report"])
     for target in targets:
@@ -277,6 +278,13 @@ def _runs_of_source(source_digest: str) -> list[int]:
     return [run for report in reports for run in report.get("runs", ())]
 
 
+def _left_out_of_source(source_digest: str) -> list[str]:
+    """The tasks of the records that an upload of these bytes left out before."""
+    reports = Submission.objects.filter(source_digest=source_digest).order_by("pk")
+    held = reports.values_list("report", flat=True).last() or {}
+    return leaving_out.task_ids(held.get("left_out", {}))
+
+
 def _new_run(
     spec: RunSpec, form: str, version: SuiteVersion, entrant: Entrant, options: RecordingOptions
 ) -> Run:
@@ -337,6 +345,7 @@ def _close(target: Target, options: RecordingOptions) -> None:
     run, spec = target.run, target.spec
     if target.outcome == "unchanged":
         return
+    leaving_out.note(run, target.left_out)
     run.records_expected = InstanceRecord.objects.of_run(run.pk).count()
     run.digest = recognising.run_digest(run)
     if spec.closed and run.state == Run.State.OPEN:
@@ -348,10 +357,10 @@ def _close(target: Target, options: RecordingOptions) -> None:
             reason=f"{run.records_expected} records received",
             actor=_actor(options),
         )
-    run.save(update_fields=["records_expected", "digest", "state", "closed_at"])
+    run.save(update_fields=["records_expected", "left_out", "digest", "state", "closed_at"])
     _store_reported(run, spec)
     auditing.note("run.import", f"run:{run.pk}", by=options.account, records=run.records_expected)
-    scoring.schedule_run(run)
+    scheduling.schedule_run(run)
 
 
 def _store_reported(run: Run, spec: RunSpec) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
-from academy import exporting, foreign, pages, registry
+from academy import exporting, foreign, pages, registry, run_pages
 from academy.models import (
     Criterion,
     Decision,
@@ -23,13 +23,21 @@ from academy.models import (
     SuiteVersion,
 )
 from academy.querysets import has_role
+from academy.scheduling import GATE_KINDS
 
-# Larger runs are exported by command, which does not keep a page waiting.
+# Larger runs are exported in the background, or by command, which keeps no page waiting.
 MOST_RECORDS = 20_000
 COLUMNS = (
     "run", "entrant", "version", "record", "task", "replicate", "variant", "record_status",
     "metric", "mode", "status", "value", "credit", "passed", "scorer", "scorer_version", "note",
     "steps", "wall_ms", "tokens_in", "tokens_out", "cost_usd",
+)  # fmt: skip
+FACTS_OF_ROW = (
+    "replicate", "variant", "status", "steps", "wall_ms", "tokens_in", "tokens_out", "cost_micros",
+)  # fmt: skip
+OF_SCORE = (
+    "record_id", "metric_id", "mode", "status", "value", "credit", "passed", "scorer",
+    "scorer_version", "note",
 )  # fmt: skip
 
 
@@ -80,7 +88,8 @@ def veiled_records(run: Run, user: Any) -> set[int]:
     )
     veiled = judged & set(waiting.values_list("record_id", flat=True))
     if has_role(user, "reviewer", "adjudicator"):
-        decisions = Decision.objects.filter(**span)
+        # A verdict without a criterion is on a finding or an appeal, and decides nothing here.
+        decisions = Decision.objects.filter(**span).exclude(criterion=None)
         own = decisions.filter(person=user)
         settled = decisions.filter(source__in=("person", "resolution"))
         seen = {*own.values_list("record_id", flat=True)}
@@ -88,9 +97,15 @@ def veiled_records(run: Run, user: Any) -> set[int]:
     return veiled
 
 
+def is_of_the_gate(run: Run, user: Any) -> bool:
+    """Whether a run is the site's own null, shotgun or oracle and this person no curator: its
+    answers are the keys, or show by their errors where these lie."""
+    return run.kind in GATE_KINDS and not has_role(user, "curator")
+
+
 def may_have_own_form(run: Run, user: Any) -> bool:
     """Whether the run as it came is open: all of its records, with the verdicts they came with."""
-    if is_closed(run, user) or veiled_records(run, user):
+    if is_of_the_gate(run, user) or is_closed(run, user) or veiled_records(run, user):
         return False
     own = registry.format_of(run.form)
     records = InstanceRecord.objects.of_run(run.pk).count()
@@ -99,15 +114,17 @@ def may_have_own_form(run: Run, user: Any) -> bool:
 
 def may_have_scores(run: Run, user: Any) -> bool:
     """Whether the scores of a run are open one by one, and there are some."""
+    if is_of_the_gate(run, user):
+        return False
     chosen = run.version.passes.filter(state=ScoringPass.State.PUBLISHED).first()
     is_scored = chosen is not None and run.summaries.filter(scoring_pass=chosen).exists()
-    return is_scored and not is_closed(run, user) and not pages.hides_numbers(run.version, user)
+    return is_scored and not is_closed(run, user) and not run_pages.hides_numbers(run.version, user)
 
 
 def links(run: Run, user: Any) -> list[Download]:
     """The downloads that a run's page offers this person."""
     if is_large(run):
-        return []
+        return _background(run, user)
     listed = []
     if may_have_own_form(run, user):
         label = registry.format_of(run.form).label
@@ -122,10 +139,22 @@ def links(run: Run, user: Any) -> list[Download]:
     return listed
 
 
-def score_rows(run: Run, user: Any) -> Iterator[dict[str, Any]]:
-    """A row for each record, metric and mode, with the facts that the record carries.
+def _background(run: Run, user: Any) -> list[Download]:
+    """The one download of a run that is too large for a page."""
+    if not may_have_scores(run, user):
+        return []
+    address = reverse("academy:export-ask", args=["run", run.pk])
+    return [Download("Scores", address, "made in the background")]
 
-    Records that this person may not see are left out, and so are sealed verdicts.
+
+def score_rows(
+    run: Run, user: Any, *, with_facts: bool = True, tasks: Collection[int] | None = None
+) -> Iterator[dict[str, Any]]:
+    """A row for each record, metric and mode, with the facts that the record carries; those lie
+    in its bytes, so that very many rows come quicker without them.
+
+    Records that this person may not see are left out, and so are sealed verdicts. `tasks` keeps
+    to the tasks of these ids.
     """
     chosen = exporting.published_pass(run)
     veiled = veiled_records(run, user)
@@ -135,27 +164,37 @@ def score_rows(run: Run, user: Any) -> Iterator[dict[str, Any]]:
         .select_related("task", "run")
         .order_by("pk")
     )
+    if not with_facts:
+        records = records.only("run_id", "task__external_id", *FACTS_OF_ROW)
     batch: list[InstanceRecord] = []
     for record in records.iterator(500):
-        batch.append(record)
+        if tasks is None or record.task_id in tasks:
+            batch.append(record)
         if len(batch) >= 500:
-            yield from batch_rows(run, chosen, batch, veiled)
+            yield from batch_rows(run, chosen, batch, veiled, with_facts=with_facts)
             batch.clear()
-    yield from batch_rows(run, chosen, batch, veiled)
+    yield from batch_rows(run, chosen, batch, veiled, with_facts=with_facts)
 
 
 def batch_rows(
-    run: Run, chosen: ScoringPass, records: list[InstanceRecord], veiled: set[int]
+    run: Run,
+    chosen: ScoringPass,
+    records: list[InstanceRecord],
+    veiled: set[int],
+    *,
+    with_facts: bool = True,
 ) -> Iterator[dict[str, Any]]:
     """The rows of some records."""
     scores: dict[int, list[Score]] = {}
     rows = Score.objects.filter(
         record_id__in=[record.pk for record in records], scoring_pass=chosen, current=True
     )
-    for row in rows.select_related("metric").order_by("record_id", "metric__ordinal", "mode", "pk"):
+    metrics = {metric.pk: metric for metric in run.version.metrics.all()}
+    for row in rows.only(*OF_SCORE).order_by("record_id", "metric__ordinal", "mode", "pk"):
+        row.metric = metrics[row.metric_id]
         scores.setdefault(row.record_id, []).append(row)
     for record in records:
-        facts = pages.retained_facts(pages.view_of(record))
+        facts = pages.retained_facts(pages.view_of(record)) if with_facts else {}
         for score in scores.get(record.pk, []):
             is_veiled = record.pk in veiled
             if not (is_veiled and pages.is_judged(score)):

@@ -1,7 +1,4 @@
-"""Records are scored in units of work, and runs summed up when their last unit is done.
-
-Nothing here sends messages: whoever owes the work asks for workers.
-"""
+"""Records are scored in units of work, and runs summed up when their last unit is done."""
 
 from __future__ import annotations
 
@@ -12,36 +9,30 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Q
 
 from academy import registry, specs, summing, work
 from academy.bundle import FindingSpec, RecordView, TaskSpec
-from academy.canonical import digest
 from academy.effective import Decided, Evidence, EvidencePolicy, effective
 from academy.errors import AcademyError
 from academy.findings import record_findings
-from academy.fitting import storable
 from academy.models import (
-    Criterion,
     Decision,
-    Finding,
     InstanceRecord,
     Metric,
     ReportedScore,
     Run,
-    Score,
     ScoringPass,
     Task,
-    Work,
 )
 from academy.packs import raw_record
+from academy.scheduling import GATE_KINDS, owe_questions, owe_sum
+from academy.scheduling import schedule_records as schedule_records
 from academy.scorers.base import NO_DECISIONS, EffectiveValue, Mode, Verdict
+from academy.storing import Scored, store_findings, store_scores
 
 logger = logging.getLogger(__name__)
-AGAINST_THE_FIELD = ("far-longer", "near-reference")
-GATE_KINDS = frozenset({Run.Kind.NULL, Run.Kind.SHOTGUN, Run.Kind.ORACLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,104 +46,6 @@ class Sheet:
     policies: Mapping[Mode, EvidencePolicy]
     criteria: Mapping[tuple[int, str], int]
     struck: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """One verdict on its way to a row."""
-
-    record_id: int
-    metric: Metric
-    mode: Mode
-    scorer: str
-    scorer_version: int
-    verdict: Verdict
-
-
-def schedule_run(run: Run, *, scoring_pass: ScoringPass | None = None) -> int:
-    """Owe the scoring of every record of a run, in units; gives how many units.
-
-    Without a pass it is owed in the published one, and in one that is staged.
-    """
-    if scoring_pass is not None:
-        return schedule_in(run, scoring_pass)
-    live = run.version.passes.exclude(state="retired").order_by("number")
-    return sum(schedule_in(run, chosen) for chosen in live)
-
-
-def schedule_pass(payload: Mapping[str, Any]) -> Callable[[], None]:
-    """Work of kind "schedule": the scoring of every standing run of a version in a pass is owed."""
-    chosen = ScoringPass.objects.filter(pk=payload["pass"]).first()
-
-    def write() -> None:
-        if chosen is None or chosen.state == ScoringPass.State.RETIRED:
-            return
-        runs = Run.objects.filter(version=chosen.version_id, state__in=("open", "closed"))
-        for run in runs.select_related("version").order_by("pk"):
-            schedule_in(run, chosen)
-
-    return write
-
-
-def schedule_in(run: Run, chosen: ScoringPass) -> int:
-    """Owe the scoring of every record of a run in one pass, in units; gives how many."""
-    size = settings.ACADEMY_WORK_UNIT
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT min(id), max(id) FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s"
-            " AS unit FROM academy_instancerecord WHERE id >= %s AND id < %s) AS units"
-            " GROUP BY unit ORDER BY unit",
-            [size, run.pk << 39, (run.pk + 1) << 39],
-        )
-        units = cursor.fetchall()
-    for number, (first, last) in enumerate(units):
-        work.enqueue(
-            "score",
-            key=f"score:{chosen.pk}:{run.pk}:{number}",
-            payload={"pass": chosen.pk, "run": run.pk, "first": first, "last": last},
-            run_id=run.pk,
-        )
-    if not units:
-        owe_sum(run.pk, chosen.pk)
-    return len(units)
-
-
-def schedule_records(run_id: int, record_ids: Sequence[int]) -> None:
-    """Owe the scoring of single records in every pass that is not retired."""
-    passes = ScoringPass.objects.filter(version__runs=run_id).exclude(state="retired")
-    for pass_id in passes.values_list("pk", flat=True):
-        for record_id in record_ids:
-            work.enqueue(
-                "score",
-                key=f"score:{pass_id}:record:{record_id}",
-                payload={
-                    "pass": pass_id,
-                    "run": run_id,
-                    "first": record_id,
-                    "last": record_id,
-                },
-                run_id=run_id,
-                priority=-5,
-            )
-
-
-def owe_release() -> None:
-    """Owe, once for each set of installed scorers, that passes follow their release."""
-    versions = {f"{key}/{mode}": s.version for (key, mode), s in registry.all_scorers().items()}
-    key = f"release:{digest(versions)}"
-    if not Work.objects.filter(key=key).exists():
-        work.enqueue("release", key=key, payload={}, priority=4)
-
-
-def owe_sum(run_id: int, pass_id: int) -> None:
-    """Owe the summing up of a run in a pass."""
-    work.enqueue(
-        "aggregate",
-        key=f"aggregate:{pass_id}:{run_id}",
-        payload={"pass": pass_id, "run": run_id},
-        run_id=run_id,
-        priority=-1,
-    )
 
 
 def score_unit(payload: Mapping[str, Any]) -> Callable[[], None]:
@@ -233,24 +126,6 @@ def aggregate_run(payload: Mapping[str, Any]) -> Callable[[], None]:
         work.version_changed(run.version_id)
 
     return write
-
-
-def owe_questions(run: Run, chosen: ScoringPass) -> None:
-    """Owe what is asked about a whole run, once for the records that it holds.
-
-    It rests on what came in and not on scores, so that one pass is enough for it.
-    """
-    if chosen.state != ScoringPass.State.PUBLISHED or run.kind in GATE_KINDS:
-        return
-    key = f"findings:{run.pk}"
-    if not Work.objects.filter(key=key, payload__digest=run.digest).exists():
-        payload = {"run": run.pk, "digest": run.digest}
-        work.enqueue("findings", key=key, payload=payload, run_id=run.pk, priority=6)
-
-
-def sum_after_failure(payload: Mapping[str, Any]) -> None:
-    """A unit was given up: its records are our failure, and the run is summed up with that."""
-    owe_sum(payload["run"], payload["pass"])
 
 
 def canaries_of(run: Run) -> list[str]:
@@ -460,105 +335,3 @@ def refuse_other_versions(sheet: Sheet) -> None:
                     f"scorer {key}, and version {scorer.version} is installed. What is new is "
                     "scored in the next pass."
                 )
-
-
-def store_scores(chosen: ScoringPass, scored: Sequence[Scored]) -> int:
-    """Store verdicts as current scores; what is already so stays as it is. Gives how many moved."""
-    known = {
-        (row.record_id, row.metric_id, row.mode): row
-        for row in Score.objects.filter(
-            record_id__in={item.record_id for item in scored}, scoring_pass=chosen, current=True
-        )
-    }
-    outdated: list[int] = []
-    fresh: list[Score] = []
-    for item in scored:
-        row = known.get((item.record_id, item.metric.pk, str(item.mode)))
-        made = as_row(item, chosen, revision=row.revision + 1 if row else 1)
-        if row is not None and is_same(row, made):
-            continue
-        if row is not None:
-            outdated.append(row.pk)
-        fresh.append(made)
-    Score.objects.filter(pk__in=outdated).update(current=False)
-    Score.objects.bulk_create(fresh, batch_size=2000)
-    return len(fresh)
-
-
-def as_row(item: Scored, chosen: ScoringPass, *, revision: int) -> Score:
-    """A verdict as a row that is not stored yet."""
-    verdict = item.verdict
-    return Score(
-        record_id=item.record_id,
-        metric=item.metric,
-        mode=str(item.mode),
-        scoring_pass=chosen,
-        revision=revision,
-        scorer=item.scorer,
-        scorer_version=item.scorer_version,
-        status=str(verdict.status),
-        value=verdict.value,
-        credit=verdict.credit,
-        passed=verdict.passed,
-        measures=plain(verdict.measures),
-        note=storable(verdict.note)[:500],
-    )
-
-
-def plain(value: Any) -> Any:
-    """A JSON value of lists and dicts. Answers may hold characters that the database does not."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, Mapping):
-        return {storable(key): plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    return value
-
-
-SAME = ("scorer", "scorer_version", "status", "value", "credit", "passed", "measures")
-
-
-def is_same(row: Score, made: Score) -> bool:
-    """Whether a new verdict says what the stored one says; error ids in notes do not count."""
-    return all(getattr(row, name) == getattr(made, name) for name in SAME)
-
-
-def store_findings(
-    run: Run, record_ids: Sequence[int], findings: Sequence[tuple[int, FindingSpec]]
-) -> None:
-    """Keep the findings of some records; open ones that are raised no more go."""
-    raised = {
-        (record_id, finding.code, storable(finding.sentence)) for record_id, finding in findings
-    }
-    held = run.findings.filter(record_id__in=record_ids, state="open")
-    for row in held.exclude(code__in=AGAINST_THE_FIELD):
-        if (row.record_id, row.code, row.sentence) not in raised:
-            row.delete()
-    Finding.objects.bulk_create(
-        [finding_row(run, record_id, finding) for record_id, finding in findings],
-        ignore_conflicts=True,
-    )
-
-
-def finding_row(run: Run, record_id: int | None, finding: FindingSpec) -> Finding:
-    """A finding as a row that is not stored yet."""
-    return Finding(
-        run=run,
-        record_id=record_id,
-        code=finding.code,
-        sentence=storable(finding.sentence),
-        severity=finding.severity,
-        steps=list(finding.steps),
-        evidence=plain(finding.evidence),
-    )
-
-
-def criteria_by_key(task_id: int) -> dict[str, Criterion]:
-    """The criteria of a task by key."""
-    return {row.key: row for row in Criterion.objects.filter(task_id=task_id)}
-
-
-def scores_digest(rows: Iterable[tuple[Any, ...]]) -> str:
-    """A digest over effective scores, in the order given."""
-    return digest([list(row) for row in rows])

@@ -77,6 +77,7 @@ class Target:
     records: int = 0
     new_records: int = 0
     decisions: list[tuple[int, RecordSpec]] = field(default_factory=list)
+    left_out: list[tuple[str, int, int]] = field(default_factory=list)
 
 
 def stage(
@@ -97,6 +98,7 @@ def stage(
                 place = target.task_ids.get(spec.task_id)
                 if place is None:
                     left_out.append(spec.task_id)
+                    target.left_out.append((spec.task_id, spec.replicate, spec.variant))
                     problems.error(
                         spec.file,
                         "unknown-task",

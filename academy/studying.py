@@ -181,6 +181,20 @@ def pilot_facts(version: SuiteVersion) -> dict[str, Any] | None:
     }
 
 
+def pilot_sentence(facts: Mapping[str, Any] | None) -> str:
+    """What a pilot must carry, as one line of text for files; "" for what is no pilot."""
+    if not facts:
+        return ""
+    told = [f"{facts['tasks']} tasks"]
+    if facts["replicates"]:
+        told.append(f"{facts['replicates']} replicates each")
+    if facts["sample"]:
+        strategy = f" ({str(facts['strategy']).replace('_', ' ')})" if facts["strategy"] else ""
+        told.append(f"a sample of {facts['sample']} executions{strategy}")
+    population = f"; population: {facts['population']}" if facts["population"] else ""
+    return f"A pilot, not the full study: {', '.join(told)}{population}."
+
+
 def execute_baseline(plan: Plan, runs: Sequence[Run], *, by: Any = None) -> Baseline:
     """Note what was executed for a plan, by the digest of every record; nothing is approved yet."""
     if not runs:

@@ -11,7 +11,7 @@ from celery import shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from academy import scoring, work
+from academy import scheduling, work
 
 logger = logging.getLogger(__name__)
 DRAIN_SECONDS = 60.0
@@ -37,7 +37,7 @@ def drain() -> None:
 def beat() -> None:
     """Say that a worker is alive, and notice when scorers were released with the program."""
     work.beat_heart(socket.gethostname())
-    scoring.owe_release()
+    scheduling.owe_release()
 
 
 def nudge() -> None:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from academy import pages, registry, run_files
+from academy import pages, registry, run_files, run_pages
 from academy.blobs import open_blob
 from academy.models import Blob, InstanceRecord, Run, Suite, SuiteVersion, Task, TaskAsset
 from academy.packs import raw_record
@@ -84,7 +84,7 @@ def visible_run(request: SiteRequest, pk: int) -> Run:
 def run_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """A run: history, progress, results, findings, items."""
     run = visible_run(request, pk)
-    context = pages.run_context(run, request.user, request.GET)
+    context = run_pages.run_context(run, request.user, request.GET)
     context["downloads"] = [] if request.htmx else run_files.links(run, request.user)
     template = "academy/_run_items.html" if request.htmx else "academy/run_detail.html"
     return render(request, template, context)
@@ -94,7 +94,7 @@ def run_detail(request: SiteRequest, pk: int) -> HttpResponse:
 def run_progress(request: SiteRequest, pk: int) -> HttpResponse:
     """The part of a run's page that moves; polling ends with status 286 when all is done."""
     run = visible_run(request, pk)
-    context = pages.progress_context(run)
+    context = run_pages.progress_context(run)
     return render(
         request,
         "academy/_run_progress.html",
@@ -119,8 +119,9 @@ def visible_record(request: SiteRequest, pk: int) -> InstanceRecord:
 def record_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """A record: task, transcript, answer, scores, decisions."""
     record = visible_record(request, pk)
-    if request.htmx and "from" in request.GET:
-        return render(request, "academy/_steps.html", pages.steps_context(record, request.GET))
+    if request.htmx and request.GET and not request.htmx.history_restore_request:
+        context = pages.steps_context(record, request.user, request.GET)
+        return render(request, "academy/_steps.html", context)
     return render(
         request,
         "academy/record_detail.html",

@@ -19,6 +19,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, connections, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from academy.errors import AcademyError
@@ -167,6 +168,15 @@ def give_up_dead() -> int:
         for kind, payload in rows:
             follow_failure(kind, as_mapping(payload))
     return len(rows)
+
+
+def units_ahead(rows: QuerySet[Work]) -> int:
+    """The place in the queue: how many other units come before the first of these that waits."""
+    first = rows.filter(state=Work.State.READY).order_by("priority", "pk").first()
+    if first is None:
+        return 0
+    earlier = Q(priority__lt=first.priority) | Q(priority=first.priority, pk__lt=first.pk)
+    return Work.objects.filter(earlier, state__in=("ready", "leased")).count()
 
 
 @contextmanager

@@ -216,11 +216,16 @@ def rubric_task(task_id: str, criteria: int = 2, **changes: Any) -> dict[str, An
 
 
 def rubric_version(
-    tasks: int = 2, *, criteria: int = 2, slug: str = "rubrics", publish: bool = True
+    tasks: int = 2,
+    *,
+    criteria: int = 2,
+    slug: str = "rubrics",
+    version: str = "1",
+    publish: bool = True,
 ) -> SuiteVersion:
     """A version of rubric tasks q-0, q-1, … published unless said otherwise."""
     listed = [rubric_task(f"q-{place}", criteria) for place in range(tasks)]
-    report = import_files({rubrics.BUCKET: listed}, rename=(slug, "1"), publish=publish)
+    report = import_files({rubrics.BUCKET: listed}, rename=(slug, version), publish=publish)
     return version_of(report)
 
 

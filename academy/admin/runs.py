@@ -102,7 +102,7 @@ class RunAdmin(ReadOnlyAdmin):
     list_filter = ("state", "kind")
     search_fields = ("entrant__slug", "version__suite__slug", "external_id")
     ordering = ("-pk",)
-    actions = ("score_again", "close")
+    actions = ("score_again", "pause", "resume", "close")
 
     @admin.action(description="Close the chosen open runs", permissions=["curate"])
     def close(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
@@ -125,6 +125,18 @@ class RunAdmin(ReadOnlyAdmin):
             self.message_user(request, str(error), messages.ERROR)
         else:
             self.message_user(request, f"{units} units of work are owed.")
+
+    @admin.action(description="Pause the scoring of the chosen runs", permissions=["curate"])
+    def pause(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        """Let what is owed for the chosen runs wait."""
+        units = rescoring.pause(queryset.order_by("pk"), by=request.user)
+        self.message_user(request, f"{units} units of work wait.")
+
+    @admin.action(description="Go on with the scoring of the chosen runs", permissions=["curate"])
+    def resume(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        """Make what was paused for the chosen runs ready again."""
+        units = rescoring.resume(queryset.order_by("pk"), by=request.user)
+        self.message_user(request, f"{units} units of work go on.")
 
     def has_curate_permission(self, request: HttpRequest) -> bool:
         """Only curators act."""

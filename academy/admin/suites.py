@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import path
 from django.urls.resolvers import URLPattern
 
-from academy import auditing, passes, publishing
+from academy import auditing, confirming, passes, publishing
 from academy.admin.importing import suite_import
 from academy.admin.reading import ReadOnlyAdmin
 from academy.errors import AcademyError
@@ -80,6 +80,22 @@ class KeyAdmin(ReadOnlyAdmin):
     search_fields = ("task__external_id",)
     ordering = ("-pk",)
     exclude = ("salt",)
+    actions = ("confirm",)
+
+    @admin.action(description="Confirm the consensus of raters", permissions=["curate"])
+    def confirm(self, request: HttpRequest, queryset: QuerySet[AnswerKey]) -> None:
+        """Confirm each chosen key that several raters made, or say why not."""
+        keys = queryset.select_related("task__version__suite").order_by("pk")
+        try:
+            made = confirming.confirm(keys, by=request.user, reason="confirmed in the admin")
+        except AcademyError as error:
+            self.message_user(request, str(error), messages.ERROR)
+        else:
+            self.message_user(request, f"{made} keys are confirmed.")
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        """Only curators act."""
+        return has_role(request.user, "curator")
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from rest_framework.response import Response
@@ -26,6 +27,18 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         return Response(body, status=400, content_type="application/problem+json")
     response = exception_handler(error, context)
     if response is not None:
-        response.data = {"status": response.status_code, "detail": response.data}
+        code = response.status_code
+        response.data = {
+            "title": HTTPStatus(code).phrase,
+            "status": code,
+            "detail": detail_of(response.data),
+        }
         response.content_type = "application/problem+json"
     return response
+
+
+def detail_of(data: Any) -> Any:
+    """What the framework says, without its wrapping; errors of fields stay by field."""
+    if isinstance(data, dict) and set(data) == {"detail"}:
+        return str(data["detail"])
+    return data

@@ -10,8 +10,10 @@ from types import MappingProxyType
 from academy.bundle import (
     JSON,
     FindingSpec,
+    KeyQuantity,
     KeyUpload,
     PlanSpec,
+    RatedQuantity,
     RecordSpec,
     RecordView,
     ResultSpec,
@@ -32,12 +34,16 @@ from academy.scorers.base import Mode, Scorer
 class AggregateContext:
     """What a suite result may depend on besides scores.
 
-    `attributes` holds facts of the run (attestation, earlier windows, …) as plain values.
+    `attributes` holds what the upload says of the run. `facts` hold what this site has recorded and
+    no upload can say, by metric and slice: `human_baseline` (the best complete human run),
+    `earlier_windows` (windows the entrant passed before) and `in_window` (whether the run came in
+    while one was open).
     """
 
     suite: SuiteSpec
     mode: Mode
     attributes: Mapping[str, JSON] = field(default_factory=nothing)
+    facts: Mapping[str, JSON] = field(default_factory=nothing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +67,39 @@ class BoardPolicy:
     coverage: float = 1.0
     ranked: bool = True
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateCheck:
+    """One thing looked at in a certificate; `ok` is None for a remark that decides nothing."""
+
+    name: str
+    ok: bool | None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateReading:
+    """What a format makes of somebody else's certificate in its form; it is believed in nothing.
+
+    `state` is "valid", "self_reported", "unverified" (signed, but no key was at hand), "invalid",
+    "expired" or "revoked", with the reason. `facts` are what it claims, by label.
+    """
+
+    title: str
+    state: str
+    reason: str
+    checks: tuple[CertificateCheck, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateQuestion:
+    """By what a certificate is checked: public keys in PEM, the time, and ids known as revoked."""
+
+    keys: tuple[str, ...] = ()
+    at: datetime
+    revoked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +179,11 @@ def show_nothing(_task: TaskSpec) -> Mapping[str, JSON]:
     return MappingProxyType({})
 
 
+def no_routing(_record: RecordView, _task: TaskSpec) -> Mapping[str, JSON]:
+    """A format whose runs do not record how they routed the work."""
+    return MappingProxyType({})
+
+
 def no_boards(_suite: SuiteSpec) -> tuple[BoardPolicy, ...]:
     """A format that proposes no board."""
     return ()
@@ -165,6 +209,16 @@ def no_schemas() -> Mapping[str, JSON]:
     return MappingProxyType({})
 
 
+def no_consensus(_key: JSON) -> tuple[Mapping[str, JSON], ...]:
+    """A format whose keys are never worked out from what several people said."""
+    return ()
+
+
+def no_quantities(_task: TaskSpec) -> tuple[KeyQuantity, ...]:
+    """A format whose keys hold no numbers that people could measure."""
+    return ()
+
+
 def no_compatibility(_files: Files) -> tuple[Problem, ...]:
     """A format whose original has no checker of its own."""
     return ()
@@ -180,8 +234,20 @@ class Format:
     blobs)` and `export_run(suite, run, records)` give path -> bytes, losslessly.
     `read_keys(files)` reads a folder of held-out answer keys, and `key_agreement(keys)` gives named
     figures of how far the people agreed who made keys, or nothing where nobody measured twice.
+    `key_consensus(key)` gives the parts of a key that were worked out from several raters, each
+    with `item`, `unit`, `value`, `values` and `by`; a person confirms them before they count.
+    `rater_view(task)` gives the sealed parts by the names that criteria ask for. Where criteria on
+    the scale "fit" ask for "routing", that part has `table_revision`, `rows` (of each `criterion`,
+    `skill`, `listed` as "selected", "skipped" or "unnamed", `reason`, and the table's `row`),
+    `phases`, `gates` and `warnings`; `run_routing(record, task)` is the same of what a run recorded
+    of itself, and empty where it recorded none.
+    `key_quantities(task)` names the numbers that people measure for a task's key, without values,
+    and `key_of_ratings(task, rated)` is the key that follows from what they measured.
     `compatibility(files)` tells what the original's own checker would say. `report(raws, options)`
     is the original's own report on stored records, such as its comparison of two rounds.
+
+    `read_certificate(document, question)` checks a certificate in the original's form, wherever it
+    comes from, and gives None for a document of another form.
 
     `export_runs(parts)` writes the runs of whole uploads, where a file holds several; without it
     each run is written apart. `export_scores(run)` makes a format a form in which the scored runs
@@ -207,6 +273,7 @@ class Format:
     )
     agent_view: Callable[[TaskSpec], Mapping[str, JSON]] = show_context
     rater_view: Callable[[TaskSpec], Mapping[str, JSON]] = show_nothing
+    run_routing: Callable[[RecordView, TaskSpec], Mapping[str, JSON]] = no_routing
     findings: Callable[[RecordView, TaskSpec], tuple[FindingSpec, ...]] = no_findings
     run_findings: Callable[[RunSpec, Iterable[RecordView]], tuple[FindingSpec, ...]] = (
         no_run_findings
@@ -216,8 +283,12 @@ class Format:
     gate_answers: Callable[[TaskSpec], GateAnswers] = no_gate
     read_keys: Callable[[Files], KeyUpload] | None = None
     key_agreement: Callable[[Sequence[JSON]], Mapping[str, JSON]] = no_agreement
+    key_consensus: Callable[[JSON], Sequence[Mapping[str, JSON]]] = no_consensus
+    key_quantities: Callable[[TaskSpec], Sequence[KeyQuantity]] = no_quantities
+    key_of_ratings: Callable[[TaskSpec, Sequence[RatedQuantity]], JSON] | None = None
     compatibility: Callable[[Files], tuple[Problem, ...]] = no_compatibility
     certificate: Callable[[ResultSpec, Mapping[str, JSON]], Mapping[str, JSON]] | None = None
+    read_certificate: Callable[[JSON, CertificateQuestion], CertificateReading | None] | None = None
     reference_tables: Mapping[str, JSON] = field(default_factory=nothing)
     schemas: Callable[[], Mapping[str, JSON]] = no_schemas
     report: Callable[[Iterable[bytes], Mapping[str, JSON]], JSON] | None = None

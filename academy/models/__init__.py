@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from academy.models.audit import AuditEvent, Exposure
 from academy.models.decisions import Decision
+from academy.models.exports import BulkExport
 from academy.models.judges import JudgeEndpoint, JudgeJob
 from academy.models.limits import SubmissionLimit
 from academy.models.people import ApiToken, Membership, Organization
@@ -13,17 +14,27 @@ from academy.models.runs import (
     EntrantAlias,
     InstanceRecord,
     Pack,
+    RecordPicture,
     ReportedScore,
     Run,
     RunEvent,
     Submission,
     SubmissionFile,
 )
-from academy.models.scores import Finding, RunResult, RunVector, Score, ScoringPass, Summary
+from academy.models.scores import (
+    Finding,
+    HumanBaseline,
+    RunResult,
+    RunVector,
+    Score,
+    ScoringPass,
+    Summary,
+)
 from academy.models.suites import (
     AnswerKey,
     Blob,
     Criterion,
+    KeyConfirmation,
     Metric,
     ReferenceTable,
     Suite,
@@ -41,21 +52,25 @@ __all__ = [
     "Baseline",
     "Binding",
     "Blob",
+    "BulkExport",
     "Criterion",
     "Decision",
     "Entrant",
     "EntrantAlias",
     "Exposure",
     "Finding",
+    "HumanBaseline",
     "InstanceRecord",
     "JudgeEndpoint",
     "JudgeJob",
+    "KeyConfirmation",
     "Membership",
     "Metric",
     "Organization",
     "Pack",
     "Plan",
     "PlannedExecution",
+    "RecordPicture",
     "ReferenceTable",
     "ReportedScore",
     "Run",

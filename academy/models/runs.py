@@ -152,6 +152,7 @@ class Run(models.Model):
     duplicate_digest = models.CharField(max_length=64, blank=True, db_index=True)
     started_at = models.CharField(max_length=60, blank=True)
     records_expected = models.PositiveIntegerField(default=0)
+    left_out = models.JSONField(default=dict, blank=True)
     is_final = models.BooleanField(default=False)
     carried_from = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -300,3 +301,21 @@ class ReportedScore(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} of record {self.record_id}"
+
+
+class RecordPicture(models.Model):
+    """The raster copy of a picture in the transcript of a record, by the digest of its bytes."""
+
+    record = models.ForeignKey(InstanceRecord, on_delete=models.CASCADE, related_name="pictures")
+    digest = models.CharField(max_length=64)
+    raster = models.ForeignKey("academy.Blob", on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("record", "digest"), name="one_copy_per_picture_of_record"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"picture of record {self.record_id}"

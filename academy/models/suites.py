@@ -204,6 +204,23 @@ class AnswerKey(models.Model):
         return f"key {self.revision} of {self.task_id}"
 
 
+class KeyConfirmation(models.Model):
+    """A person's word that the consensus of several raters in a key is the truth."""
+
+    key = models.OneToOneField(AnswerKey, on_delete=models.CASCADE, related_name="confirmation")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    reason = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=~Q(reason=""), name="confirmation_has_reason"),
+        )
+
+    def __str__(self) -> str:
+        return f"confirmation of {self.key}"
+
+
 class ReferenceTable(models.Model):
     """A table that a format's checks compare with, kept in revisions."""
 

@@ -91,6 +91,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "academy.context.site",
+                "adjudication.context.review",
             ],
         },
     }
@@ -204,6 +205,16 @@ EMAIL_BACKEND = env.str(
     "ACADEMY_EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend"
 )
 
+DEFAULT_FROM_EMAIL = env.str("ACADEMY_EMAIL_FROM", default="academy@localhost")
+EMAIL_HOST = env.str("ACADEMY_EMAIL_HOST", default="localhost")
+EMAIL_PORT = env.int("ACADEMY_EMAIL_PORT", default=25)
+EMAIL_HOST_USER = env.str("ACADEMY_EMAIL_USER", default="")
+EMAIL_HOST_PASSWORD = env.str("ACADEMY_EMAIL_PASSWORD", default="")
+EMAIL_USE_TLS = env.bool("ACADEMY_EMAIL_TLS", default=False)
+EMAIL_TIMEOUT = 20
+# The address of this site as mails name it, since no request is there to tell.
+ACADEMY_SITE_URL = env.str("ACADEMY_SITE_URL", default="http://localhost:8000")
+
 CELERY_BROKER_URL = servers.broker_url(REDIS_URL)
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 3, "socket_timeout": 10}
 CELERY_TASK_PUBLISH_RETRY = False
@@ -220,6 +231,7 @@ CELERY_BEAT_SCHEDULE = {
     # What a dead worker left is taken up within this time after its lease has ended.
     "drain": {"task": "academy.tasks.drain", "schedule": 3.0, "options": {"expires": 10}},
     "heartbeat": {"task": "academy.tasks.beat", "schedule": 10.0},
+    "digests": {"task": "adjudication.tasks.owe_digests", "schedule": 900.0},
 }
 ACADEMY_LEASE_SECONDS = env.float("ACADEMY_LEASE_SECONDS", default=30.0)
 ACADEMY_WORK_UNIT = 500
@@ -243,6 +255,12 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.CursorPagination",
     "PAGE_SIZE": 100,
     "EXCEPTION_HANDLER": "academy.api.errors.handle",
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
-SPECTACULAR_SETTINGS = {"TITLE": "Academy", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Academy",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1/",
+}

@@ -12,6 +12,8 @@ urlpatterns = [
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("review/", include("adjudication.urls")),
     path("boards/", include("leaderboard.urls")),
+    path("api/v1/", include("academy.api.urls")),
+    path("api/v1/", include("leaderboard.api_urls")),
     path("", include("leaderboard.site_urls")),
     path("", include("academy.urls")),
 ]

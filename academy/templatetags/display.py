@@ -10,7 +10,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from academy import foreign
+from academy import foreign, markup
+from academy.blinding import blinded
 
 register = template.Library()
 
@@ -89,11 +90,26 @@ def interval_axis(axis: dict[str, Any]) -> SafeString:
         axis_tick(anchor, place(tick), tick_text(tick * axis["scale"]))
         for anchor, tick in zip(anchors, ticks, strict=True)
     ]
+    names = format_html_join(
+        "",
+        '<text class="r {}" x="{}" y="-3">{}</text>',
+        (axis_name(place(at), text) for at, text in axis.get("names", ())),
+    )
     return format_html(
-        '<svg class="fig ivh" viewBox="0 0 {} 24" aria-hidden="true">{}</svg>',
+        '<svg class="fig ivh" viewBox="0 -12 {} 36" aria-hidden="true">{}{}</svg>',
         AXIS_WIDTH,
+        names,
         mark_safe("".join(parts)),
     )
+
+
+def axis_name(x: float, text: str) -> tuple[str, str, str]:
+    """The anchor, place and text of what stands over a line of an axis, kept inside it."""
+    if x < AXIS_WIDTH / 3:
+        return "", f"{max(0.0, x - MARGIN):.1f}", text
+    if x > AXIS_WIDTH * 2 / 3:
+        return "e", f"{min(AXIS_WIDTH, x + MARGIN):.1f}", text
+    return "mid", f"{x:.1f}", text
 
 
 def axis_tick(anchor: str, x: float, text: str) -> SafeString:
@@ -179,6 +195,14 @@ def milliseconds(value: Any) -> str:
     if seconds < 90:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@register.filter
+def span(value: Any) -> str:
+    """A time since the first step; one before it has a true minus."""
+    if isinstance(value, int | float) and value < 0:
+        return f"−{milliseconds(-value)}"
+    return milliseconds(value)
 
 
 @register.filter
@@ -272,17 +296,11 @@ def foreign_text(value: Any) -> SafeString:
 @register.filter
 def masked(value: Any, mask: Any) -> SafeString:
     """Foreign text with the names a mask hides; without a mask just foreign text."""
-    text = foreign.as_text(value)
     if not mask:
-        return foreign_text(text)
-    return format_html_join(
-        "",
-        "{}",
-        (
-            (mark_safe('<span class="mask">name</span>') if hidden else foreign_text(part),)
-            for hidden, part in mask.pieces(text)
-        ),
-    )
+        return foreign_text(value)
+    # Names go before a value becomes JSON, where the escape of a line end would cover one.
+    pieces = markup.plain(foreign.as_text(blinded(value, mask)))
+    return mark_safe(markup.render(pieces, mask=mask).html)
 
 
 @register.filter

@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import transaction
+from django.db.models import QuerySet
 from pytest_django import DjangoDbBlocker
 
 from academy import deciding, demonstrating, work
@@ -82,7 +83,7 @@ def test_the_decisions_of_a_reviewer_move_the_board() -> None:
     }
     assert before["Example Heron"]["score"] == 5 / 8
     assert before["Example Otter"]["score"] == 3 / 8
-    items = ReviewItem.objects.filter(state="open").select_related("record__run__entrant")
+    items = open_items("example-desktop").select_related("record__run__entrant")
     assert {item.record.run.entrant.name for item in items if item.record} == {"Example Magpie"}
     assert items.count() == 8
 
@@ -93,7 +94,12 @@ def test_the_decisions_of_a_reviewer_move_the_board() -> None:
     assert (after["Example Magpie"]["rank"], after["Example Magpie"]["score"]) == (1, 7 / 8)
     assert {row["tie_group"] for row in after.values()} == {1}
     assert after["Example Heron"]["score"] == before["Example Heron"]["score"]
-    assert not ReviewItem.objects.filter(state="open").exists()
+    assert not open_items("example-desktop").exists()
+
+
+def open_items(suite: str) -> QuerySet[ReviewItem]:
+    """What waits for people about records of a suite."""
+    return ReviewItem.objects.filter(state="open", record__run__version__suite__slug=suite)
 
 
 def decide_all(name: str, record_ids: set[int]) -> None:

@@ -378,13 +378,14 @@ def test_rows_as_csv_keep_numbers_and_neutralise_text(client: Client) -> None:
     assert told["facts"]["delta"] == -0.25
 
 
-def test_a_run_that_is_too_large_for_a_page_is_left_to_the_command(
+def test_a_run_that_is_too_large_for_a_page_is_exported_in_the_background(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = scored_run()
     monkeypatch.setattr(run_files, "MOST_RECORDS", 2)
-    assert run_files.links(run, None) == []
-    assert "Larger runs" not in get(client, "run", run).content.decode()
+    asked = reverse("academy:export-ask", args=["run", run.pk])
+    assert [link.url for link in run_files.links(run, None)] == [asked]
+    assert asked in get(client, "run", run).content.decode()
     for name in DOWNLOADS:
         assert get(client, name, run).status_code == 404
 

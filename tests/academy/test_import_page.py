@@ -56,7 +56,8 @@ def token_in(response: HttpResponse) -> str:
 
 def kept(settings: LazySettings) -> list[Path]:
     """The uploads that wait for a confirmation."""
-    return sorted((settings.DATA_DIR / "uploads").iterdir())
+    folder = settings.DATA_DIR / "uploads"
+    return sorted(folder.iterdir()) if folder.exists() else []
 
 
 def test_the_page_is_there_and_linked(curator: Client) -> None:

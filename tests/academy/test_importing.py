@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from academy import importing, publishing, specs
+from academy import importing, populating, publishing, specs
 from academy.errors import AcademyError, FormatError
 from academy.models import (
     AnswerKey,
@@ -422,7 +422,7 @@ def test_a_key_of_a_task_appended_later_counts_in_the_pass_of_the_collection() -
     version = make.version_of(collection_version("a", publish=True))
     collection_version("a", "b")
     appended = version.tasks.get(external_id="b")
-    importing.first_key(appended, {"answer": 4}).save()
+    populating.first_key(appended, {"answer": 4}).save()
     chosen = version.passes.get(state="published")
     assert set(specs.keys_in(chosen)) == {appended.pk}
     assert set(specs.keys_in(chosen, task_ids=[appended.pk + 1])) == set()

@@ -805,3 +805,15 @@ def test_random_bytes_are_refused_by_every_reader() -> None:
         for act in (read_json, read_yaml, read_zip, lambda d, path: list(read_jsonl(d, path=path))):
             with pytest.raises(FormatError):
                 act(data, path="a")
+
+
+def test_of_very_frequent_notices_the_first_are_told_and_how_many_there_are() -> None:
+    problems = Problems()
+    for line in range(1234):
+        problems.warn("rows.jsonl", "unknown-task", f"no task {line}", line=line)
+    problems.note("rows.jsonl", "odd", "one of another kind")
+    told = problems.notices
+    assert len(told) == 52
+    assert [notice.line for notice in told[:50]] == list(range(50))
+    assert told[-1].message == "and 1,184 more of this kind, 1,234 in all"
+    assert (told[-1].rule, told[-1].file) == ("unknown-task", "rows.jsonl")

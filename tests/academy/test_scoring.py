@@ -13,7 +13,7 @@ from django.db import IntegrityError, connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from academy import deciding, registry, scoring, summing, work
+from academy import deciding, registry, scheduling, scoring, summing, work
 from academy.aggregation import ItemState
 from academy.deciding import Verdict
 from academy.errors import AcademyError
@@ -133,7 +133,7 @@ def test_a_run_that_is_scored_again_keeps_its_rows(version: SuiteVersion) -> Non
     make.score_all()
     kept = list(Score.objects.order_by("pk").values_list("pk", "revision", "created_at"))
     told = everything(run)
-    scoring.schedule_run(run)
+    scheduling.schedule_run(run)
     make.score_all()
     assert list(Score.objects.order_by("pk").values_list("pk", "revision", "created_at")) == kept
     assert everything(run) == told
@@ -142,7 +142,7 @@ def test_a_run_that_is_scored_again_keeps_its_rows(version: SuiteVersion) -> Non
 def test_scoring_that_changed_nothing_publishes_no_new_snapshot(public: SuiteVersion) -> None:
     run = make.takeoff_run(public)
     make.score_all()
-    scoring.schedule_run(run)
+    scheduling.schedule_run(run)
     make.score_all()
     assert public.boards.get().snapshots.count() == 1
 
@@ -278,7 +278,7 @@ def test_a_scorer_that_raises_again_makes_no_new_revision(raising: str) -> None:
     run = make.takeoff_run(version, {"t-0": 0})
     make.score_all()
     kept = Score.objects.get(record__run=run)
-    scoring.schedule_run(run)
+    scheduling.schedule_run(run)
     make.score_all()
     assert Score.objects.get(record__run=run).pk == kept.pk
 

@@ -5,20 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cache, partial
 from typing import Any
 
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
+from django.utils import timezone
 
-from academy import publishing, registry
-from academy.models import AnswerKey, Entrant, Organization, Run, SuiteVersion, TaskAsset
+from academy import bulk_exporting, publishing, registry
+from academy.models import (
+    AnswerKey,
+    Entrant,
+    Finding,
+    InstanceRecord,
+    Organization,
+    Run,
+    SuiteVersion,
+    TaskAsset,
+)
 from academy.registry import all_schemas
-from adjudication.models import Queue, Seat
+from adjudication import assigning, digesting, inviting, key_kind
+from adjudication.kinds import NewItem
+from adjudication.models import Appeal, Invitation, Queue, Seat
 from leaderboard import certifying
 from leaderboard.models import Board, Certificate, Snapshot
 from tests import factories as make
@@ -30,6 +44,7 @@ NOTES = "canary-notes-heron"
 HOLDOUT = "canary-holdout-osprey"
 DRAFT = "canary-draft-merlin"
 VALUE = re.compile(r"731[,.   _]?946")
+TOKEN = "a-token-of-an-invitation"
 
 ROLES = ("entrant", "reviewer", "adjudicator", "auditor", "curator")
 PEOPLE = ("anonymous", "stranger", "clerk", "seated", *ROLES)
@@ -161,6 +176,8 @@ def build() -> World:
     newest = licensed.boards.get().newest_snapshot()
     certifying.issue(newest, "licensed", by=None, reason="looked at the run")
     take_a_seat(world)
+    add_subjects(world)
+    ask_exports(world)
     world.salts = tuple(AnswerKey.objects.values_list("salt", flat=True))
     return world
 
@@ -168,8 +185,49 @@ def build() -> World:
 def take_a_seat(world: World) -> None:
     """Let one reviewer claim an item, as they do by the button."""
     client = world.client("seated")
-    for queue in Queue.objects.filter(version=world.rubrics):
+    for queue in Queue.objects.filter(version=world.rubrics, kind="criteria"):
         client.post(f"/review/queues/{queue.pk}/claim/")
+
+
+def add_subjects(world: World) -> None:
+    """A finding, appeals and measured keys that speak of what is sealed; an invitation."""
+    finding = Finding.objects.create(
+        run=world.sealed_run,
+        code="near-reference",
+        sentence=f"The answer is {KEY}.",
+        severity="high",
+        state="asked",
+    )
+    appellant = make.person("appellant")
+    for run, text in ((world.sealed_run, KEY), (world.rubric_run, "Look again.")):
+        record = InstanceRecord.objects.of_run(run.pk).order_by("id")[0]
+        criterion = record.task.criteria.order_by("pk").first()
+        appeal = Appeal.objects.create(
+            record=record, criterion=criterion, opened_by=appellant, text=text
+        )
+        queue = assigning.make_queue(run.version, "appeals", preset="one")
+        assigning.add_items(queue, [NewItem(appeal=appeal)])
+    queue, _made = Queue.objects.get_or_create(version=world.sealed, kind="findings")
+    assigning.add_items(queue, [NewItem(finding=finding)])
+    key_kind.make_key_queue(world.sealed, raters=2, by=world.people["curator"])
+    # The last one is taken back by whoever may.
+    for token in (TOKEN, f"{TOKEN}-more"):
+        Invitation.objects.create(
+            token_digest=inviting.digest_of(token),
+            organization=Organization.objects.get(slug="entering"),
+            created_by=world.people["curator"],
+            expires_at=timezone.now() + timedelta(days=3),
+        )
+
+
+def ask_exports(world: World) -> None:
+    """Let a reader and a curator have exports made of what is scored."""
+    board = Board.objects.filter(versions=world.rubrics).order_by("pk")[0]
+    bulk_exporting.request_export("run", world.rubric_run.pk, "csv")
+    curator = world.people["curator"]
+    bulk_exporting.request_export("run", world.rubric_run.pk, "jsonl", by=curator)
+    bulk_exporting.request_export("board", board.pk, "jsonl")
+    make.score_all()
 
 
 def secrets_in(text: str, world: World) -> set[str]:
@@ -280,6 +338,15 @@ def of_exports() -> Filled:
     return [{**run, "form": form} for run in of_runs()[:2] for form in forms]
 
 
+def of_exported() -> Filled:
+    """All that rows can be exported of: of each kind a few, the sealed among them."""
+    return [
+        {"kind": kind, "subject": row["pk"]}
+        for kind, model in (("run", Run), ("board", Board), ("verdicts", Queue))
+        for row in rows(model, "pk")
+    ]
+
+
 def of_keys() -> Filled:
     """A sealed key of each version."""
     found = AnswerKey.objects.order_by("task__version", "pk").distinct("task__version")
@@ -296,11 +363,21 @@ def of_admin_tasks() -> Filled:
 def of_files() -> Filled:
     """A file of a task beside every seat."""
     asset = TaskAsset.objects.order_by("pk")[0].pk
-    return [{**seat, "asset": asset} for seat in rows(Seat, "pk")]
+    return [{**seat, "asset": asset} for seat in of_seats()]
+
+
+def of_seats() -> Filled:
+    """A few seats, and those that somebody holds."""
+    return [*rows(Seat, "pk"), *Seat.objects.filter(state="held").order_by("pk").values("pk")]
 
 
 def of_rows(label: str) -> Callable[[], Filled]:
     return lambda: rows(apps.get_model(label), "pk")
+
+
+def of_pictures(label: str) -> Callable[[], Filled]:
+    """Pictures of what a page shows, each as if its record had that one."""
+    return lambda: [{**row, "digest": "0" * 64} for row in rows(apps.get_model(label), "pk")]
 
 
 # The longest beginning of an address that is listed here says where its arguments come from.
@@ -309,18 +386,43 @@ ARGUMENTS: dict[str, Callable[[], Filled]] = {
     "suites/<slug:slug>/<str:name>/": of_versions,
     "suites/<slug:slug>/<str:name>/passes/<int:number>/": of_passes,
     "suites/<slug:slug>/<str:name>/tasks/<int:ordinal>/": of_tasks,
+    "api/v1/suites/<slug:slug>/versions/<str:name>/": of_versions,
+    "api/v1/suites/<slug:slug>/versions/<str:name>/passes/<int:number>/": of_passes,
     "entrants/<slug:slug>/": lambda: rows(Entrant, "slug"),
     "schemas/<slug:name>.json": lambda: [{"name": name} for name in all_schemas()],
     "runs/<int:pk>/": of_runs,
     "runs/<int:pk>/as-<slug:form>.zip": of_exports,
     "records/<int:pk>/": lambda: rows(apps.get_model("academy.InstanceRecord"), "pk", most=4),
+    "records/<int:pk>/pictures/": of_pictures("academy.InstanceRecord"),
+    "review/seats/<int:pk>/pictures/": of_pictures("adjudication.Seat"),
+    "review/items/<int:pk>/pictures/": of_pictures("adjudication.ReviewItem"),
     "assets/<int:pk>": lambda: rows(TaskAsset, "pk"),
     "boards/<slug:slug>/": of_boards,
+    "api/v1/boards/<slug:slug>/": of_boards,
+    "api/v1/boards/<slug:slug>/snapshots/<int:number>/": of_snapshots,
+    "exports/<slug:kind>/<int:subject>/": of_exported,
+    "exports/<uuid:pk>/": of_rows("academy.BulkExport"),
+    "exports/<uuid:pk>/file": of_rows("academy.BulkExport"),
+    "exports/<uuid:pk>/sha256": of_rows("academy.BulkExport"),
+    "admin/adjudication/queue/<int:pk>/gold/": lambda: rows(Queue, "pk"),
     "boards/<slug:slug>/snapshots/<int:number>/": of_snapshots,
     "review/queues/<int:pk>/": lambda: rows(Queue, "pk"),
-    "review/seats/<int:pk>/": lambda: rows(Seat, "pk", most=6),
+    "review/seats/<int:pk>/": of_seats,
     "review/seats/<int:pk>/files/<int:asset>": of_files,
     "review/items/<int:pk>/": of_rows("adjudication.ReviewItem"),
+    "review/findings/<int:pk>/": of_rows("academy.Finding"),
+    "review/appeals/<int:pk>/": of_rows("adjudication.Appeal"),
+    "review/runs/<int:pk>/appeals/": of_runs,
+    "review/records/<int:pk>/appeal/": lambda: rows(
+        apps.get_model("academy.InstanceRecord"), "pk", most=4
+    ),
+    "review/keys/<slug:slug>/<str:name>/": of_versions,
+    "review/invitations/<int:pk>/": of_rows("adjudication.Invitation"),
+    # The last is posted to: it may not give anybody a role.
+    "review/invited/<str:token>/": lambda: [{"token": TOKEN}, {"token": "of-nobody"}],
+    "review/unsubscribe/<str:token>/": lambda: [
+        {"token": digesting.unsubscribe_token(user)} for user in User.objects.order_by("pk")[:1]
+    ],
     "certificates/<slug:serial>": lambda: rows(Certificate, "serial"),
     "admin/academy/answerkey/<path:object_id>/": of_keys,
     "admin/academy/task/<path:object_id>/": of_admin_tasks,
@@ -335,9 +437,20 @@ ARGUMENTS: dict[str, Callable[[], Filled]] = {
 QUERIES: dict[str, tuple[str, ...]] = {
     "suites/": ("?page=2", "?q=t-1"),
     "suites/<slug:slug>/<str:name>/": ("?page=2",),
+    "suites/<slug:slug>/<str:name>/keys/": ("?open=0", "?open=1", "?open=11"),
+    "suites/<slug:slug>/<str:name>/judges/": ("?estimate=1",),
+    "suites/<slug:slug>/<str:name>/passes/": ("?pass=1",),
     "runs/": ("?page=2", "?q=e"),
     "runs/<int:pk>/": ("?outcome=failed", "?outcome=unscorable", "?after=1"),
-    "records/<int:pk>/": ("?from=0", "?from=1&step=1&chars=99999"),
+    "records/<int:pk>/": (
+        "?from=0",
+        "?from=1&step=1&chars=99999",
+        "?view=raw",
+        "?view=record",
+        "?q=a&at=1&jump=0",
+        "?kind=tool_call&errors=1&tool=0&role=0",
+    ),
+    "review/seats/<int:pk>/": ("?view=raw", "?view=record", "?q=e", "?tool=0"),
     "boards/<slug:slug>/": ("?slice=competency%3Darea-takeoff", "?sort=score", "?mode=reference"),
     "boards/<slug:slug>/standings.csv": ("?raw=1",),
     "search/": ("?q=t-11", "?q=31946", "?q=anary", "?q=Measure"),

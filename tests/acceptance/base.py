@@ -74,6 +74,12 @@ class Browser:
         )
         require(answer.status == 302, f"{name} could not log in: {answer.status}")
 
+    def post(self, address: str, fields: Mapping[str, Any] | None = None) -> Answer:
+        """What a form sent to an address gives, as this visitor; redirects are not followed."""
+        sent = {"csrfmiddlewaretoken": self.cookies.get("csrftoken", ""), **(fields or {})}
+        referer = {"Referer": f"http://127.0.0.1:{self.port}/"}
+        return self._send("POST", address, urlencode(sent), referer)
+
     def _send(
         self, method: str, address: str, body: str | None, headers: Mapping[str, str]
     ) -> Answer:
@@ -136,15 +142,21 @@ class Product:
             raise Failed(f"manage.py {' '.join(words[:2])} ended with {done.returncode}: {told}")
         return done.stdout
 
-    def import_suite(self, files: Mapping[str, Any], *words: str) -> dict[str, Any]:
-        """Import and publish a suite; gives the command's report."""
-        return self._import("import_suite", files, "--publish", *words)
+    def import_suite(
+        self, files: Mapping[str, Any], *words: str, publish: bool = True
+    ) -> dict[str, Any]:
+        """Import a suite, and publish it unless said otherwise; gives the command's report."""
+        return self._import("import_suite", files, *(["--publish"] if publish else []), *words)
 
     def import_runs(self, *runs: Mapping[str, Any]) -> dict[str, Any]:
         """Import runs by one command, as one folder; gives its report."""
         return self._import(
             "import_run", {path: held for run in runs for path, held in run.items()}
         )
+
+    def import_run(self, files: Mapping[str, Any], *words: str) -> dict[str, Any]:
+        """Import one run; gives the command's report."""
+        return self._import("import_run", files, *words)
 
     def add_person(self, name: str, *roles: str) -> None:
         """Make an account with roles."""

@@ -40,8 +40,17 @@ def check(_arguments: Sequence[str], product: Product) -> str:
         return asked_and_repaired(product, judge)
 
 
-def sealed_suite() -> dict[str, Any]:
-    """Rubric tasks with a note for graders, which seals them."""
+SEAL = """
+from academy import intake, publishing
+version = intake.find_version("judged@1")
+version.sealed = True
+version.save(update_fields=["sealed"])
+publishing.publish_version(version, reason="sealed before it is published")
+"""
+
+
+def judged_suite() -> dict[str, Any]:
+    """Rubric tasks with a criterion each that a judge decides."""
     listed = [
         rubrics.task(
             f"q-{place}",
@@ -54,7 +63,8 @@ def sealed_suite() -> dict[str, Any]:
 
 def asked_and_repaired(product: Product, judge: JudgeServer) -> str:
     """The two rounds of asking, drained by a worker that knows the judge."""
-    product.import_suite(sealed_suite(), "--as", "judged@1")
+    product.import_suite(judged_suite(), "--as", "judged@1", publish=False)
+    product.manage("shell", "-v", "0", "-c", SEAL)
     header = {
         "academy_run": "1.0", "suite": "judged@1", "run_id": "r", "entrant": {"name": "Judged"},
     }  # fmt: skip

@@ -60,7 +60,11 @@ def rows_of(scores: Iterable[ScoredRecord]) -> list[Row]:
 
 
 def reference_results(scores: Sequence[ScoredRecord], suite: SuiteSpec) -> tuple[ResultSpec, ...]:
-    """What the grader's summary says, for all attempts and for the attempts of each slice."""
+    """What the grader's summary says, for all attempts and for the attempts of each slice.
+
+    The grader counts an attempt that nobody has judged as 0. Such a sum is no value here: it stands
+    in the details, and the value is empty until every attempt is judged.
+    """
     rows = rows_of(scores)
     results: list[ResultSpec] = []
     for name, task_ids in slices_of(suite).items():
@@ -77,7 +81,7 @@ def reference_results(scores: Sequence[ScoredRecord], suite: SuiteSpec) -> tuple
                 ResultSpec(
                     metric=metric,
                     slice=name,
-                    value=float(value) if isinstance(value, int | float) else None,
+                    value=None if waiting or not isinstance(value, int | float) else float(value),
                     method="mean over attempts, without a score 0",
                     n=len(own),
                     waiting=waiting,

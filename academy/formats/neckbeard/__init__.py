@@ -7,6 +7,7 @@ from academy.formats.neckbeard.compatibility import compatibility
 from academy.formats.neckbeard.export import export_suite
 from academy.formats.neckbeard.findings import findings
 from academy.formats.neckbeard.parse import claims, parse_suite
+from academy.formats.neckbeard.reviewing import run_routing
 from academy.formats.neckbeard.routing_table import as_json
 from academy.formats.neckbeard.scoring import SCORERS, aggregate, board_policies
 from academy.formats.neckbeard.tasks import agent_view, rater_view
@@ -22,6 +23,7 @@ FORMAT = Format(
     aggregate=aggregate,
     agent_view=agent_view,
     rater_view=rater_view,
+    run_routing=run_routing,
     findings=findings,
     board_policies=board_policies,
     gate_answers=lambda _task: GateAnswers(reason="only people rate, so no answer can be made"),

@@ -82,22 +82,41 @@ def phase_disagreements(journey: Journey) -> Iterator[str]:
             yield f"phase {number} is traversed while {skill} is skipped"
 
 
-def review_rows(journey: Journey) -> list[JSON]:
-    """What a reviewer of the routing sees: every named skill with its row, then the other rows."""
-    selected: list[JSON] = [
-        review_row(skill, "selected", "") for skill in dict.fromkeys(journey.routing_selected)
+def review_rows(journey: Journey, strange: Sequence[str]) -> list[JSON]:
+    """What a reviewer of the routing sees: every named skill with its row, then the other rows.
+
+    `strange` are the names that are no row and on which the task has criteria.
+    """
+    named = [(skill, "selected", "") for skill in dict.fromkeys(journey.routing_selected)]
+    named += [(one.skill, "skipped", one.reason) for one in journey.routing_skipped]
+    unnamed = [(skill, "unnamed", "") for skill in rows_unnamed(journey)]
+    return [
+        review_row(criterion_key(skill, strange), skill, listed, reason)
+        for skill, listed, reason in (*named, *unnamed)
     ]
-    skipped: list[JSON] = [
-        review_row(one.skill, "skipped", one.reason) for one in journey.routing_skipped
-    ]
-    unnamed: list[JSON] = [review_row(skill, "unnamed", "") for skill in rows_unnamed(journey)]
-    return [*selected, *skipped, *unnamed]
 
 
-def review_row(skill: str, listed: str, reason: str) -> dict[str, JSON]:
-    """One skill as the fixture lists it, with the table's row where there is one."""
+def names_without_row(journey: Journey) -> list[str]:
+    """The named skills that are no row of the table, each once."""
+    named = [*journey.routing_selected, *(one.skill for one in journey.routing_skipped)]
+    return [skill for skill in dict.fromkeys(named) if skill not in BY_SKILL]
+
+
+def criterion_key(skill: str, strange: Sequence[str]) -> str:
+    """The key of the criterion on a skill, "" where the task has none."""
+    if skill in BY_SKILL:
+        return f"routing:{skill}"
+    return f"routing:unlisted-{strange.index(skill) + 1}" if skill in strange else ""
+
+
+def review_row(criterion: str, skill: str, listed: str, reason: str) -> dict[str, JSON]:
+    """One skill as it is listed, with the criterion on it and the table's row where there is one.
+
+    Both lists may name the same skill; then there are two rows of one criterion.
+    """
     row = BY_SKILL.get(skill)
     return {
+        "criterion": criterion,
         "skill": skill,
         "listed": listed,
         "reason": reason,
@@ -111,8 +130,7 @@ def routing_criteria(journey: Journey) -> tuple[CriterionSpec, ...]:
     Which list names a row is part of the expectation, so only `rater_view` tells it: keys and
     texts are the same for every trajectory.
     """
-    named = [*journey.routing_selected, *(one.skill for one in journey.routing_skipped)]
-    strange = [skill for skill in dict.fromkeys(named) if skill not in BY_SKILL]
+    strange = names_without_row(journey)
     keys = [(f"routing:{row.skill}", f"Routing of {row.skill}", row.skill) for row in ROWS]
     keys += [
         (f"routing:unlisted-{place}", f"Routing of unlisted skill {place}", "")

@@ -12,11 +12,10 @@ from academy.formats.neckbeard.dimensions import (
     dimension_criteria,
     dimension_gradings,
 )
-from academy.formats.neckbeard.entries import SkippedSkill
 from academy.formats.neckbeard.facts import SINGLE_FIELDS, TRAJECTORY, TRAJECTORY_FIELDS
-from academy.formats.neckbeard.routing import review_rows, routing_criteria
-from academy.formats.neckbeard.routing_table import REVISION, WHOLE_HANDOVER
-from academy.formats.neckbeard.rules import Fixture, Journey
+from academy.formats.neckbeard.reviewing import expected_routing
+from academy.formats.neckbeard.routing import routing_criteria
+from academy.formats.neckbeard.rules import Fixture
 
 SHOWN_TO_AGENT = ("context", "harness_constraints")
 SEALED_SINGLE = (
@@ -98,30 +97,8 @@ def rater_view(task: TaskSpec) -> Mapping[str, JSON]:
     names = (*SEALED_TRAJECTORY, *lists)
     return {
         "expectation": {name: key[name] for name in names if name in key},
-        "routing": {
-            "table_revision": REVISION,
-            "whole_handover": dict(WHOLE_HANDOVER),
-            "rows": review_rows(journey_of(key)),
-        },
+        "routing": expected_routing(key),
     }
-
-
-def journey_of(key: Mapping[str, JSON]) -> Journey:
-    """The routing lists of a key, as a reviewer's page compares them with the table."""
-    selected, skipped = key.get("routing_selected"), key.get("routing_skipped")
-    return Journey(
-        routing_selected=tuple(str(one) for one in listed(selected)),
-        routing_skipped=tuple(
-            SkippedSkill(str(one["skill"]), str(one["reason"]))
-            for one in listed(skipped)
-            if isinstance(one, Mapping)
-        ),
-    )
-
-
-def listed(value: JSON) -> Sequence[JSON]:
-    """A list, or none."""
-    return value if isinstance(value, list | tuple) else ()
 
 
 def notes_by_dimension(notes: str) -> dict[str, JSON]:

@@ -45,7 +45,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--with-keys",
             action="store_true",
-            help="with expected answers, where another form has a place for them",
+            help="with expected answers, where another form has a place for them; needed for a run "
+            "that is made of answer keys",
         )
         parser.add_argument("--by", metavar="ACCOUNT", default="", help="who asks for keys")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -60,15 +61,12 @@ class Command(BaseCommand):
 
     def export(self, run: Run, options: dict[str, Any]) -> Export:
         """The files that were asked for."""
+        keys = {"with_keys": options["with_keys"], "by": acting_person(options["by"])}
         if options["form"]:
+            mode = Mode(options["mode"])
             return exporting.export_scores(
-                run,
-                form=options["form"],
-                at=timezone.now(),
-                mode=Mode(options["mode"]),
-                with_keys=options["with_keys"],
-                by=acting_person(options["by"]),
+                run, form=options["form"], at=timezone.now(), mode=mode, **keys
             )
-        return (
-            exporting.export_upload(run) if options["whole_upload"] else exporting.export_run(run)
-        )
+        if options["whole_upload"]:
+            return exporting.export_upload(run, **keys)
+        return exporting.export_run(run, **keys)

@@ -1,4 +1,4 @@
-"""manage.py import_run PATH --version SUITE@VERSION [--entrant SLUG] [--dry-run] [--json]."""
+"""manage.py import_run PATH --version SUITE@VERSION [--entrant SLUG] [--human] [--dry-run]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from academy import intake
-from academy.management.printing import existing_path, print_report, refusing
+from academy.management.printing import acting_person, existing_path, print_report, refusing
+from academy.models import Run
 from academy.recording import RecordingOptions, RecordingReport
 
 
@@ -32,12 +33,18 @@ class Command(BaseCommand):
             help="the version it was run on; needed unless the files name it",
         )
         parser.add_argument("--entrant", default="", metavar="SLUG", help="who entered it")
+        parser.add_argument(
+            "--human",
+            action="store_true",
+            help="a run that a person made under the same tasks and limits: the human baseline",
+        )
         parser.add_argument("--format", default="", help="the form, when it cannot be detected")
         parser.add_argument(
             "--leave-out-unknown",
             action="store_true",
             help="list records of tasks the version lacks, instead of refusing the upload",
         )
+        parser.add_argument("--by", default="", metavar="USER", help="the account that enters it")
         parser.add_argument("--dry-run", action="store_true", help="report and change nothing")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
@@ -51,6 +58,8 @@ class Command(BaseCommand):
                 options=RecordingOptions(
                     version=intake.find_version(named) if named else None,
                     entrant=options["entrant"],
+                    kind=Run.Kind.HUMAN if options["human"] else Run.Kind.ENTRANT,
+                    account=acting_person(options["by"]),
                     unknown="leave_out" if options["leave_out_unknown"] else "refuse",
                     dry_run=options["dry_run"],
                     name=path.name,
@@ -70,7 +79,7 @@ def lines(report: RecordingReport) -> list[str]:
     ]
     if report.left_out:
         told.append(
-            f"{len(report.left_out)} records left out, of unknown tasks: "
+            f"{len(report.left_out)} records left out, of unknown tasks, and counted nowhere: "
             + ", ".join(sorted(set(report.left_out))[:20])
         )
     return told

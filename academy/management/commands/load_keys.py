@@ -58,4 +58,9 @@ def lines(report: KeyReport) -> list[str]:
     if report.agreement:
         figures = ", ".join(f"{name} {value}" for name, value in report.agreement.items())
         told.append(f"agreement of raters: {figures}")
+    if report.to_confirm:
+        told.append(
+            f"{len(report.to_confirm)} keys are a consensus that a curator has yet to confirm: "
+            + ", ".join(report.to_confirm[:10])
+        )
     return told

@@ -1,4 +1,4 @@
-"""manage.py rescore SUITE@VERSION [--run ID …] [--pass N] [--json]: score runs again."""
+"""manage.py rescore SUITE@VERSION [--run ID …] [--pass N] [--status|--pause|--resume] [--json]."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from academy import intake, passes, rescoring
-from academy.errors import AcademyError
 from academy.management.printing import acting_person, refusing
-from academy.models import Run
+from academy.models import SuiteVersion
 
 
 class Command(BaseCommand):
@@ -23,30 +22,50 @@ class Command(BaseCommand):
         parser.add_argument("version_name", metavar="SUITE@VERSION")
         parser.add_argument("--run", type=int, action="append", default=[], metavar="ID")
         parser.add_argument("--pass", type=int, dest="number", metavar="N", help="only in pass N")
+        act = parser.add_mutually_exclusive_group()
+        act.add_argument("--status", action="store_true", help="only how far the scoring is")
+        act.add_argument("--pause", action="store_true", help="let what is owed wait")
+        act.add_argument("--resume", action="store_true", help="go on with what waits")
         parser.add_argument("--reason", default="", help="why; kept with the run")
         parser.add_argument("--by", default="", metavar="USER", help="who does it")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, version_name: str, **options: Any) -> None:
-        """Owe the scoring, and print how many units that are."""
+        """Do it, and print how far the scoring is."""
         with refusing(self, as_json=options["json"]):
-            version = intake.find_version(version_name)
-            runs = Run.objects.filter(version=version, state__in=("open", "closed"))
-            if options["run"]:
-                runs = Run.objects.filter(version=version, pk__in=options["run"])
-            found = list(runs.select_related("version").order_by("pk"))
-            if lacking := sorted(set(options["run"]) - {run.pk for run in found}):
-                raise AcademyError(f"{version} has no run {lacking[0]}.")
-            units = rescoring.score_again(
-                found,
-                reason=options["reason"] or "asked for on the command line",
-                by=acting_person(options["by"]),
-                scoring_pass=(
-                    passes.find_pass(version, options["number"]) if options["number"] else None
-                ),
-            )
-            told = {"version": str(version), "runs": [run.pk for run in found], "units": units}
+            told = act(intake.find_version(version_name), options)
             if options["json"]:
                 self.stdout.write(json.dumps(told, indent=2))
-            else:
-                self.stdout.write(f"{len(found)} runs of {version}: {units} units of work owed")
+                return
+            held = told["progress"]
+            self.stdout.write(
+                f"{len(told['runs'])} runs of {told['version']}: {told['units']} units of work "
+                f"{told['act']}; {held['done']} of {held['units']} done, {held['paused']} paused, "
+                f"{held['failed']} failed"
+            )
+
+
+def act(version: SuiteVersion, options: dict[str, Any]) -> dict[str, Any]:
+    """Do what was asked for with the chosen runs, and tell how far their scoring is."""
+    by = acting_person(options["by"])
+    reason = options["reason"] or "asked for on the command line"
+    runs = rescoring.chosen_runs(version, options["run"])
+    if options["status"]:
+        units, done = rescoring.progress(runs)["owed"], "owed"
+    elif options["pause"]:
+        units, done = rescoring.pause(runs, by=by, reason=reason), "paused"
+    elif options["resume"]:
+        units, done = rescoring.resume(runs, by=by, reason=reason), "ready again"
+    else:
+        number = options["number"]
+        chosen = passes.find_pass(version, number) if number else None
+        units = rescoring.score_again(runs, reason=reason, by=by, scoring_pass=chosen)
+        done = "owed"
+    return {
+        "ok": True,
+        "version": str(version),
+        "act": done,
+        "runs": [run.pk for run in runs],
+        "units": units,
+        "progress": rescoring.progress(runs),
+    }

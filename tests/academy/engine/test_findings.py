@@ -110,8 +110,8 @@ def test_far_longer_and_nearer_than_the_field_need_a_field() -> None:
 def test_declared_limits_beyond_the_suites_and_surplus_records_are_told() -> None:
     found = list(findings.declared_limits({"maxSteps": 50, "x": 1}, {"maxSteps": 40, "y": 2}))
     assert [f.sentence for f in found] == ["The run declares maxSteps 50; the suite allows 40."]
-    assert [f.code for f in findings.surplus_records(["z", "z"])] == ["surplus-records"]
-    assert list(findings.surplus_records([])) == []
+    assert [f.code for f in findings.surplus_records(["z", "z"], 2)] == ["surplus-records"]
+    assert list(findings.surplus_records([], 0)) == []
 
 
 @pytest.mark.django_db

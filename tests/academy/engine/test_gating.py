@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
-from academy import gating, intake, keying, passes, publishing, registry
+from academy import exporting, gating, intake, keying, passes, publishing, registry
 from academy.bundle import TaskSpec
 from academy.errors import AcademyError
 from academy.formats.base import GateAnswers
 from academy.importing import ImportOptions
-from academy.models import AuditEvent, Finding, InstanceRecord, Run, SuiteVersion
+from academy.models import AuditEvent, Exposure, Finding, InstanceRecord, Run, SuiteVersion
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -139,3 +140,29 @@ def test_the_real_takeoff_suites_pass_their_gates(conformance_data: Path) -> Non
         if report.machine and not keying.tasks_without_key(version):
             assert report.is_open, report.refusal()
             assert version.state == "published"
+
+
+def test_gate_runs_are_exported_to_curators_only(tmp_path: Path) -> None:
+    version = make.takeoff_version(2, slug="guarded")
+    make.score_all()
+    public, carol = Client(), Client()
+    curator = make.person("carol", "curator")
+    carol.force_login(curator)
+    reviewer = Client()
+    reviewer.force_login(make.person("rita", "reviewer"))
+    for run in version.runs.filter(kind__in=("null", "shotgun", "oracle")):
+        page = public.get(f"/runs/{run.pk}/").content.decode()
+        assert "Downloads" not in page
+        for name in ("own.zip", "scores.csv", "scores.json", "as-every_eval_ever.zip"):
+            for visitor in (public, reviewer):
+                assert visitor.get(f"/runs/{run.pk}/{name}").status_code == 404
+            assert carol.get(f"/runs/{run.pk}/{name}").status_code == 200
+    oracle = version.runs.get(kind="oracle")
+    assert Exposure.objects.filter(user=curator, what__contains="answer keys of guarded").exists()
+    with pytest.raises(AcademyError, match="are the answer keys of guarded@1.0"):
+        exporting.export_run(oracle)
+    with pytest.raises(AcademyError, match="are the answer keys"):
+        exporting.export_upload(oracle)
+    with pytest.raises(AcademyError, match="are the answer keys"):
+        exporting.export_scores(oracle, form="every_eval_ever", at=timezone.now())
+    assert exporting.export_run(oracle, with_keys=True, by=curator).files

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.contrib.auth import get_user_model
 from django.db import connections
+from django.test import Client
 
 from academy import judge_prompts, judging, publishing, work
 from academy.bundle import CriterionSpec, RecordView, TaskSpec
@@ -297,3 +299,41 @@ def test_a_candidate_cannot_close_its_fence_and_long_work_keeps_its_end() -> Non
     assert text.count("<<<END m4rk>>>") == 1
     assert "THE END" in text
     assert "characters left out" in text
+
+
+def test_the_page_of_judges_shows_cost_progress_and_errors_to_curators_and_auditors(
+    run: Run, judge: JudgeServer
+) -> None:
+    address = f"/suites/rubrics/{run.version.name}/judges/"
+    for role in ("entrant", "reviewer", "adjudicator"):
+        visitor = Client()
+        visitor.force_login(make.person(role, role))
+        assert visitor.get(address).status_code == 404
+    assert Client().get(address).status_code == 404
+    carol, ada = Client(), Client()
+    carol.force_login(get_user_model().objects.get(username="carol"))
+    ada.force_login(make.person("ada", "auditor"))
+    told = carol.get(address, {"estimate": "1"}).content.decode()
+    assert "Dry run" in told
+    assert judge.asked == []
+    assert ada.post(address, {"act": "start"}).status_code == 403
+    judge.behave = lambda _asked: (200, reply("I would say yes"))
+    assert carol.post(address, {"act": "start", "reason": "look"}).status_code == 302
+    job = JudgeJob.objects.get()
+    page = ada.get(address).content.decode()
+    assert "0 of 4 done" in page
+    assert "Pause" not in page, "an auditor watches"
+    assert carol.post(address, {"act": "pause", "job": str(job.pk)}).status_code == 302
+    assert "4 paused" in carol.get(address).content.decode()
+    assert carol.post(address, {"act": "resume", "job": str(job.pk)}).status_code == 302
+    drain_all()
+    page = ada.get(address).content.decode()
+    assert "4 of 4 done" in page
+    assert "The judge gave no verdict" in page
+    job.refresh_from_db()
+    assert job.cost_micros > 0
+    assert f"${job.cost_micros / 1e6:,.4f}" in page or f"${job.cost_micros / 1e6:,.2f}" in page
+    assert KEY not in page
+    part = ada.get(address, headers={"HX-Request": "true"})
+    assert part.status_code == 286, "polling ends when nothing moves"
+    assert carol.post(address, {"act": "pause", "job": "999"}).status_code == 422

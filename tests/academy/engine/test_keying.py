@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, transaction
 
-from academy import keying, publishing, specs
+from academy import confirming, keying, publishing, specs
 from academy.commitments import key_commitment
 from academy.errors import AcademyError
 from academy.models import AnswerKey, AuditEvent, SuiteVersion
@@ -57,6 +57,10 @@ def test_a_draft_that_gets_all_its_keys_can_be_published(
     assert report.agreement is not None
     assert report.agreement["raters"] == 3
     assert report.agreement["items"] == 1
+    with pytest.raises(AcademyError, match="t-1 in held@1.0 are a consensus"):
+        publishing.publish_version(keyless, reason="all keys are here")
+    made = [AnswerKey.objects.get(task__external_id="t-1")]
+    confirming.confirm(made, by=make.person("carol", "curator"), reason="measured it too")
     publishing.publish_version(keyless, reason="all keys are here")
     keyless.refresh_from_db()
     assert keyless.state == "published"

@@ -10,8 +10,17 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from academy import scoring, work
-from academy.models import Run, RunResult, RunVector, Score, Summary, Work
+from academy import keying, passes, scheduling, work
+from academy.models import (
+    Run,
+    RunResult,
+    RunVector,
+    Score,
+    ScoringPass,
+    SuiteVersion,
+    Summary,
+    Work,
+)
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +126,7 @@ def test_any_order_doubling_crash_and_retry_ends_in_the_same_scores(
         for step in steps:
             act = STEPS[step]
             if act is None:
-                scoring.schedule_run(run)
+                scheduling.schedule_run(run)
             else:
                 act()
         for _round in range(8):
@@ -128,3 +137,58 @@ def test_any_order_doubling_crash_and_retry_ends_in_the_same_scores(
         assert found == expected
         assert found["revisions"] == {1}, "what came out the same is stored once"
         transaction.set_rollback(True)
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    order=st.permutations(range(3)),
+    again=st.lists(st.sampled_from(["pass", "run", "publish", "die"]), max_size=5),
+)
+def test_performing_a_pass_again_changes_nothing(
+    settings: LazySettings, order: list[int], again: list[str]
+) -> None:
+    settings.ACADEMY_WORK_UNIT = 1
+    with transaction.atomic():
+        version = make.takeoff_version(2, mode="practice", slug=f"passes-{next(make.numbers)}")
+        runs = [make.takeoff_run(version, name=f"Entrant {n}-{next(make.numbers)}") for n in order]
+        make.score_all()
+        content = {"quantities": [{"item": "t-1", "value": 90, "unit": "sf"}]}
+        staged = keying.revise(version, {"t-1": content}, reason="misread").scoring_pass
+        assert staged is not None
+        make.score_all()
+        before = everything(version)
+        for step in again:
+            if step == "pass":
+                passes.owe_scoring(staged)
+            elif step == "run":
+                scheduling.schedule_run(runs[0])
+            elif step == "die":
+                die_while_writing()
+            elif is_staged(staged):
+                passes.publish(staged, reason="right")
+            expire()
+            make.score_all()
+        found = everything(version)
+        assert found == before
+        assert not Work.objects.exclude(state="done").exists()
+        transaction.set_rollback(True)
+
+
+def is_staged(chosen: ScoringPass) -> bool:
+    chosen.refresh_from_db()
+    return chosen.state == "staged"
+
+
+def everything(version: SuiteVersion) -> dict[str, Any]:
+    """All scores, results and digests of a version in all passes."""
+    scores = Score.objects.filter(record__run__version=version).order_by("pk")
+    results = RunResult.objects.filter(run__version=version, origin="computed")
+    summaries = Summary.objects.filter(run__version=version).order_by("run", "scoring_pass")
+    return {
+        "scores": list(scores.values_list("pk", "scoring_pass", "revision", "current", "value")),
+        "results": sorted(
+            results.values_list("run", "metric", "mode", "scoring_pass", "slice", "value", "n"),
+            key=repr,
+        ),
+        "summaries": list(summaries.values_list("run", "scoring_pass", "digest")),
+    }

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from academy import comparing, deciding, keying, passes, registry, rescoring, scoring, work
+from academy import comparing, deciding, keying, passes, registry, rescoring, scheduling, work
 from academy.errors import AcademyError
 from academy.models import (
     AuditEvent,
@@ -212,13 +212,13 @@ def released(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_scorer_release_stages_a_pass_by_itself(
     version: SuiteVersion, runs: list[Run], released: str
 ) -> None:
-    scoring.owe_release()
+    scheduling.owe_release()
     make.score_all()
     staged = passes.staged_pass(version)
     assert staged is not None
     assert staged.reason.startswith("scorers were released: ")
     assert values(2, version) == values(1, version)
-    scoring.owe_release()
+    scheduling.owe_release()
     make.score_all()
     assert version.passes.count() == 2
 
