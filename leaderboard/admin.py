@@ -12,9 +12,16 @@ from academy.admin.reading import ReadOnlyAdmin
 from academy.admin.runs import CuratedAdmin
 from academy.errors import AcademyError
 from academy.querysets import has_role
-from leaderboard import boards, certifying, standings
-from leaderboard.forms import BoardForm, CertificateForm, ReasonForm
-from leaderboard.models import Board, BoardRevision, Certificate, Snapshot, Window
+from leaderboard import boards, certifying, standings, windowing
+from leaderboard.forms import BoardForm, CertificateForm, ReasonForm, WindowForm
+from leaderboard.models import (
+    Board,
+    BoardRevision,
+    Certificate,
+    Snapshot,
+    Window,
+    WindowResult,
+)
 
 
 @admin.register(Board)
@@ -105,10 +112,39 @@ class RevisionAdmin(ReadOnlyAdmin):
 class WindowAdmin(CuratedAdmin):
     """Stretches of time in which entries of a board may be certified."""
 
+    form = WindowForm
     list_display = ("board", "label", "opens_at", "closes_at")
     list_select_related = ("board",)
     autocomplete_fields = ("board",)
     ordering = ("-opens_at", "pk")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A window that holds results stays as it is."""
+        is_free = obj is None or not windowing.is_used(obj)
+        return is_free and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Likewise."""
+        is_free = obj is None or not windowing.is_used(obj)
+        return is_free and super().has_delete_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Window, form: WindowForm, change: bool) -> None:
+        """By the service; the form has checked that it may be."""
+        known = Window.objects.get(pk=obj.pk) if obj.pk else None
+        made = windowing.open_window(
+            obj.board, obj.label, obj.opens_at, obj.closes_at, window=known, by=request.user
+        )
+        obj.__dict__.update(made.__dict__)
+
+
+@admin.register(WindowResult)
+class WindowResultAdmin(ReadOnlyAdmin):
+    """What runs came to in windows, every revision."""
+
+    list_display = ("window", "entrant", "run", "passed", "tier", "value", "revision", "current")
+    list_select_related = ("window", "entrant", "run")
+    list_filter = ("passed", "current")
+    ordering = ("-pk",)
 
 
 @admin.register(Certificate)

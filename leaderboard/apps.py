@@ -12,10 +12,12 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self) -> None:
         """Follow the versions whose numbers move."""
-        from academy import comparing, work
-        from leaderboard import previewing, refreshing
+        from academy import bulk_exporting, comparing, summing, work
+        from leaderboard import item_exporting, previewing, refreshing, windowing
 
         work.register("refresh_boards", refreshing.refresh_boards)
         work.register("publish_board", refreshing.publish_board)
         work.follow_versions("refresh_boards")
+        bulk_exporting.register("board", item_exporting.BoardItems())
         comparing.preview_boards_with(previewing.preview)
+        summing.know(windowing.facts, windowing.record)

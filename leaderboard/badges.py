@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from academy import studying
+
 Json = dict[str, Any]
 LETTER = 6.6
 PADDING = 12
@@ -58,7 +60,9 @@ def markdown_table(standings: Json, number: int, link: str) -> str:
                 f"| {place(row)} | {escaped(row['name'])} | {row['shown'] or '–'} | {interval} |"
             )
     told = f"[{escaped(standings['title'])}, snapshot {number}]({link})"
-    return "\n".join([*lines, "", told, ""])
+    pilot = studying.pilot_sentence(standings.get("pilot"))
+    marked = [escaped(pilot), ""] if pilot else []
+    return "\n".join([*marked, *lines, "", told, ""])
 
 
 def escaped(text: str) -> str:

@@ -23,6 +23,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "versions": ("newest", "all"),
     "publishing": ("at_once", "by_hand"),
 }
+LABELS_OF_EVIDENCE = {
+    "people": "People",
+    "judge": "One judge, not audited",
+    "judge_audited": "A judge audited by people",
+    "reference": "As the original counts",
+}
 MOST_ROUNDS = 100_000
 
 
@@ -86,6 +92,9 @@ class StoredPolicy:
             found["verification"] = "The steps are 1 to 4."
         if self.audited < 1:
             found["audited"] = "At least one record must be audited."
+        for name in ("secondary", "slices"):
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                found[name] = "A name stands here twice."
         return {**found, **self._unknown_names(versions)}
 
     def _unknown_names(self, versions: Sequence[SuiteVersion]) -> dict[str, str]:
@@ -99,7 +108,8 @@ class StoredPolicy:
                 for name in attributes
             }
             if self.metric not in metrics:
-                found["metric"] = f"{version} has no metric {self.metric!r}."
+                listed = ", ".join(sorted(metrics))
+                found["metric"] = f"{version} has no metric {self.metric!r}; it has {listed}."
             for field_name, wanted, known in (
                 ("secondary", self.secondary, metrics),
                 ("slices", self.slices, names),
@@ -107,8 +117,19 @@ class StoredPolicy:
                 ("where", tuple(self.where), names),
             ):
                 if lacking := [name for name in wanted if name not in known]:
-                    found[field_name] = f"{version} knows no {', '.join(map(repr, lacking))}."
+                    has = f"It has {', '.join(sorted(known))}." if known else "It has none."
+                    found[field_name] = f"{version} knows no {', '.join(map(repr, lacking))}. {has}"
+            if self.where and not found.keys() & {"where", "metric"} and not self.counts(version):
+                found["where"] = f"No task of {version} that {self.metric!r} grades is like this."
         return found
+
+    def counts(self, version: SuiteVersion) -> bool:
+        """Whether any task of a version counts under this policy."""
+        return any(
+            any(grading["metric"] == self.metric for grading in gradings)
+            and all(attributes.get(name) == value for name, value in self.where.items())
+            for attributes, gradings in version.tasks.values_list("attributes", "gradings")
+        )
 
 
 def policy_from(proposal: BoardPolicy, version: SuiteVersion) -> StoredPolicy:

@@ -11,12 +11,13 @@ from academy import sealing
 from academy.errors import AcademyError
 from academy.models import InstanceRecord, Run
 from leaderboard.comparison import Comparison, compare
+from leaderboard.difference_figures import figures, signed, slice_figure
 from leaderboard.digits import shown
 from leaderboard.entries import Entry, Policy
 from leaderboard.inputs import Candidate, Inputs, entry_of, rank_policy, read_inputs
 from leaderboard.models import Board
 from leaderboard.presenting import TESTS
-from leaderboard.slicing import members_of
+from leaderboard.slicing import members_of, slice_rows
 
 Json = dict[str, Any]
 
@@ -27,9 +28,16 @@ ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini–Hochberg"}
 
 
 def comparison_context(
-    board: Board, keys: Sequence[str], user: Any, *, adjustment: str = "holm", offset: int = 0
+    board: Board,
+    keys: Sequence[str],
+    user: Any,
+    *,
+    adjustment: str = "holm",
+    offset: int = 0,
+    side: str = "",
 ) -> Json:
-    """All pairs of the chosen entrants, and for one pair slices and the items that differ.
+    """All pairs of the chosen entrants, their slices, and for one pair the items that differ;
+    `side` keeps to those on which the "first" or the "second" is higher.
 
     Raises AcademyError for a board without scores, unknown entrants, or too few or too many.
     """
@@ -67,8 +75,10 @@ def comparison_context(
     if len(chosen) == FEWEST and not inputs.sealed:
         context |= {
             "slices": _slices(chosen, inputs, policy),
-            **_items(results[0], chosen, inputs, user, policy, offset),
+            **_items(results[0], chosen, inputs, user, policy, offset, side),
         }
+    elif not inputs.sealed:
+        context["slices_of_all"] = _slices_of_all(chosen, inputs, policy)
     return context
 
 
@@ -173,14 +183,6 @@ def _sealed_pair(result: Comparison, inputs: Inputs, policy: Policy) -> Json:
     }
 
 
-def signed(value: float, digits: int, scale: int) -> str:
-    """A difference with its sign, a true minus, and no sign on nothing."""
-    text = shown(value, digits, scale)
-    if not any(c not in "0." for c in text.lstrip("-")):
-        return text.lstrip("-")
-    return f"−{text[1:]}" if text.startswith("-") else f"+{text}"
-
-
 def _better(difference: float | None, names: Json, policy: Policy) -> str | None:
     if not difference:
         return None
@@ -208,41 +210,6 @@ def _mcnemar(
     }
 
 
-def figures(
-    difference: float | None, low: float | None, high: float | None, scale: int
-) -> list[Json]:
-    """The difference on an axis about zero, drawn wide and narrow."""
-    if difference is None or low is None or high is None:
-        return []
-    reach = max(abs(low), abs(high), abs(difference)) * 1.15 or 1.0
-    made = []
-    for name, width in (("lg", 560), ("sm", 326)):
-        middle, half = width / 2, width / 2 - 14
-
-        def at(value: float, middle: float = middle, half: float = half) -> float:
-            return round(middle + half * value / reach, 1)
-
-        ticks = [-reach, -reach / 2, 0.0, reach / 2, reach]
-        made.append(
-            {
-                "name": name,
-                "width": width,
-                "low": at(low),
-                "span": round(max(2.0, at(high) - at(low)), 1),
-                "point": at(difference),
-                "zero": middle,
-                "ticks": [{"x": at(tick), "text": tick_text(tick * scale)} for tick in ticks],
-            }
-        )
-    return made
-
-
-def tick_text(value: float) -> str:
-    """A signed tick with two digits."""
-    text = f"{value:+.2g}".replace("-", "−")
-    return "0" if value == 0 else text
-
-
 def _slices(chosen: Sequence[Candidate], inputs: Inputs, policy: Policy) -> list[Json]:
     """The pair in every slice; their p-values stand alone and are not adjusted."""
     rows = []
@@ -261,13 +228,25 @@ def _slices(chosen: Sequence[Candidate], inputs: Inputs, policy: Policy) -> list
                 "shown": None
                 if of.difference is None
                 else signed(of.difference, policy.digits, policy.scale),
-                "figure": _slice_figure(of.difference, of.low, of.high, policy),
+                "figure": slice_figure(of.difference, of.low, of.high, policy),
                 "only_first": of.only_first,
                 "only_second": of.only_second,
                 "p": of.p,
             }
         )
     return rows
+
+
+def _slices_of_all(chosen: Sequence[Candidate], inputs: Inputs, policy: Policy) -> list[Json]:
+    """The score of each of several entrants in every slice, with its interval; not tested."""
+    return [
+        {
+            "name": row["name"].replace("=", ": "),
+            "n": row["n"],
+            "cells": [row["entries"].get(candidate.key) for candidate in chosen],
+        }
+        for row in slice_rows(inputs, policy)[:MOST_SLICES]
+    ]
 
 
 def _score(value: float | None, policy: Policy) -> str | None:
@@ -283,29 +262,6 @@ def _cut(entry: Entry, places: Sequence[int]) -> Entry:
     )
 
 
-SLICE_WIDTH = 150
-
-
-def _slice_figure(
-    difference: float | None, low: float | None, high: float | None, policy: Policy
-) -> Json | None:
-    """Of one slice, on the axis of a whole range to either side."""
-    limits = policy.limits
-    if difference is None or low is None or high is None or limits is None:
-        return None
-    reach = (limits[1] - limits[0]) or 1.0
-
-    def at(value: float) -> float:
-        return round(SLICE_WIDTH / 2 + (SLICE_WIDTH / 2 - 5) * max(-1, min(1, value / reach)), 1)
-
-    return {
-        "low": at(low),
-        "span": round(max(2.0, at(high) - at(low)), 1),
-        "point": at(difference),
-        "label": f"difference {signed(difference, policy.digits, policy.scale)}",
-    }
-
-
 def _items(
     result: Comparison,
     chosen: Sequence[Candidate],
@@ -313,9 +269,11 @@ def _items(
     user: Any,
     policy: Policy,
     offset: int,
+    side: str,
 ) -> Json:
     """A page of the items on which two entrants differ, linked where they may be seen."""
-    places = sorted((*result.only_first, *result.only_second))
+    sides = {"first": result.only_first, "second": result.only_second}
+    places = sorted(sides.get(side, (*result.only_first, *result.only_second)))
     page = places[offset : offset + ITEMS]
     tasks = [inputs.tasks[place] for place in page]
     links = [_records(candidate, tasks, user) for candidate in chosen]
@@ -335,7 +293,15 @@ def _items(
         if not task.holdout
     ]
     return {
-        "differing": len(places),
+        "differing": len(result.only_first) + len(result.only_second),
+        "side": side if side in sides else "",
+        "sides": [
+            ("", "All", len(result.only_first) + len(result.only_second)),
+            ("first", f"Only {chosen[0].run.entrant.name}", len(result.only_first)),
+            ("second", f"Only {chosen[1].run.entrant.name}", len(result.only_second)),
+        ],
+        "shown_items": len(places),
+        "last": min(offset + ITEMS, len(places)),
         "items": rows,
         "offset": offset,
         "next_offset": offset + ITEMS if offset + ITEMS < len(places) else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from academy import sealing
+from academy import sealing, studying
 from academy.aggregation import ItemState
 from academy.models import Metric, Run, RunResult
 from leaderboard.comparison import pair_matrix
@@ -17,6 +17,7 @@ from leaderboard.ranking import Ranking, Standing, rank
 from leaderboard.slicing import slice_rows
 from leaderboard.spreads import rating_table
 from leaderboard.usage import pareto_front
+from leaderboard.vouching import judge_facts
 
 Json = dict[str, Any]
 
@@ -51,6 +52,7 @@ def compute(board: Board) -> Json | None:
         "baselines": _rows(baselines, inputs.baselines, beside, inputs, policy, ranking.digits),
         "withdrawn": _rows(withdrawn, inputs.withdrawn, beside, inputs, policy, ranking.digits),
         "slices": [] if inputs.sealed else slice_rows(inputs, policy),
+        "judge": judge_facts(inputs, policy),
         "ratings": [] if _hides_all(inputs) else rating_table(inputs),
     }
     _mark_front(made, inputs, policy)
@@ -67,8 +69,8 @@ def _held_back(candidate: Candidate, inputs: Inputs) -> str:
     if min(run.verification for run in candidate.runs) < policy.verification:
         step = Run.Verification(policy.verification).label.lower()
         return f"This board ranks from the step “{step}” on."
-    if policy.evidence == "judge_audited" and ItemState.WAITING not in candidate.states:
-        needed = min(policy.audited, len(candidate.states))
+    if policy.evidence == "judge_audited" and ItemState.WAITING not in candidate.codes:
+        needed = min(policy.audited, len(candidate.codes))
         if candidate.audited < needed:
             return (
                 f"Judged, not audited: people have checked {candidate.audited} of {needed} records."
@@ -97,6 +99,7 @@ def _version_json(inputs: Inputs) -> Json:
             for part in inputs.parts
         ],
         "scorers": newest.scoring_pass.scorers,
+        **({"pilot": pilot} if (pilot := studying.pilot_facts(newest.version)) else {}),
         "sealed": inputs.sealed,
         "numbers_hidden": _hides_all(inputs),
     }

@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from academy import pages
+from academy import gating, pages, sealing
 from academy.aggregation import SCALE, ItemState
 from academy.identity import pack_record_id
 from academy.models import Decision, Entrant, InstanceRecord, Run, RunVector, ScoringPass, Task
 from academy.querysets import has_role
-from leaderboard import audit, estimates, multiplicity, resampling, statistics
+from leaderboard import (
+    appraising,
+    audit,
+    boards,
+    estimates,
+    multiplicity,
+    presenting,
+    resampling,
+    statistics,
+)
 from leaderboard.inputs import is_sealed
 from leaderboard.models import Board, Snapshot
 
@@ -79,6 +88,8 @@ def task_context(task: Task, user: Any) -> Json:
         "criteria": task.criteria.order_by("ordinal")
         if pages.shows_criteria(version, user)
         else [],
+        "struck": pages.struck_rows(version, user, task=task),
+        "commitments": pages.commitments_of(task, user),
         "previous": _neighbour(task, user, "-ordinal", ordinal__lt=task.ordinal),
         "next": _neighbour(task, user, "ordinal", ordinal__gt=task.ordinal),
         "results": [],
@@ -223,11 +234,51 @@ REFERENCE_CASES: tuple[tuple[str, str, Any, Callable[[Any], str]], ...] = (
 )
 
 
+ITEM_STATES = (
+    (ItemState.SCORED, "its value", "its value", "its value"),
+    (ItemState.MISSING, "the metric's missing value", "left out", "worst, best"),
+    (ItemState.FAILED, "the metric's missing value", "left out", "worst, best"),
+    (ItemState.WAITING, "provisional: listed, not ranked", "left out", "worst, best"),
+    (ItemState.UNSCORABLE, "provisional until repaired", "left out", "worst, best"),
+    (ItemState.STRUCK, "left out for every entry", "left out", "left out"),
+)
+LADDER = {
+    Run.Verification.REPORTED: "The entrant states a number. Without records it is never ranked.",
+    Run.Verification.SUPPLIED: "Answers and transcripts are here, tied to the tasks' digests.",
+    Run.Verification.RESCORED: "Our scorers gave the points from those records.",
+    Run.Verification.REPRODUCED: "The run was made or recorded here, or a proof of that held.",
+}
+
+
+def defaults_of() -> Json:
+    """What a board does unless a curator says otherwise, from the policy itself."""
+    policy = boards.StoredPolicy(metric="")
+    return {
+        "confidence": f"{policy.confidence * 100:g}",
+        "rounds": policy.rounds,
+        "coverage": f"{policy.coverage * 100:g}",
+        "attempts": policy.attempts,
+        "verification": Run.Verification(policy.verification).label,
+    }
+
+
 def method_context() -> Json:
     """Constants, functions and reference values, taken from the code that makes the numbers."""
     return {
         "fewest_clusters": estimates.FEWEST_CLUSTERS,
         "enough_audited": audit.ENOUGH_AUDITED,
+        "fewest_sealed": sealing.FEWEST_TASKS,
+        "gate_bar": f"{gating.BAR * 100:g}",
+        "defaults": defaults_of(),
+        "item_states": ITEM_STATES,
+        "evidence": [
+            {"name": boards.LABELS_OF_EVIDENCE[kind], "text": text}
+            for kind, text in presenting.EVIDENCE.items()
+        ],
+        "ladder": [
+            {"step": int(step), "label": step.label, "text": text} for step, text in LADDER.items()
+        ],
+        "gate_kinds": [{"name": kind, "text": text} for kind, text in appraising.KINDS.items()],
         "unit": f"2^{resampling.UNIT.bit_length() - 1}",
         "wilson_sizes": [
             _drawn(place, n, statistics.evaluate({"function": "wilson", "arguments": [s, n]}))

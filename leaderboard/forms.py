@@ -9,18 +9,15 @@ from django.contrib.admin.helpers import ActionForm
 
 from academy.errors import AcademyError
 from academy.models import Run, SuiteVersion
-from leaderboard import certifying
-from leaderboard.boards import CHOICES, MOST_ROUNDS, StoredPolicy
-from leaderboard.models import Board, Certificate
+from leaderboard import certifying, verifying, windowing
+from leaderboard.boards import CHOICES, LABELS_OF_EVIDENCE, MOST_ROUNDS, StoredPolicy
+from leaderboard.models import Board, Certificate, Window
 
 LABELS = {
     "strict": "Strict",
     "reference": "Reference",
     "computed": "Computed from records",
     "reported": "Reported by the source",
-    "people": "People",
-    "judge": "One judge, not audited",
-    "judge_audited": "A judge audited by people",
     "newest": "The newest public version",
     "all": "The items of all versions together",
     "at_once": "At once",
@@ -29,7 +26,8 @@ LABELS = {
 
 
 def _choice(name: str, label: str, help_text: str = "") -> forms.ChoiceField:
-    options = [(value, LABELS.get(value, value.capitalize())) for value in CHOICES[name]]
+    named = LABELS_OF_EVIDENCE if name == "evidence" else LABELS
+    options = [(value, named.get(value, value.capitalize())) for value in CHOICES[name]]
     return forms.ChoiceField(choices=options, label=label, help_text=help_text)
 
 
@@ -111,6 +109,77 @@ class ReasonForm(ActionForm):
     """The reason that stands beside an act on chosen rows."""
 
     reason = forms.CharField(required=False, max_length=300, label="Reason: ")
+
+
+class WindowForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A stretch of time on a board; it overlaps no other, and stays once it holds results."""
+
+    class Meta:
+        model = Window
+        fields = ("board", "label", "opens_at", "closes_at")
+
+    def clean(self) -> dict[str, Any] | None:
+        """Refuse what the board could not have."""
+        cleaned: dict[str, Any] | None = super().clean()
+        if self.errors or cleaned is None:
+            return cleaned
+        known = Window.objects.filter(pk=self.instance.pk).first() if self.instance.pk else None
+        problem = windowing.window_problem(
+            cleaned["board"],
+            cleaned["label"],
+            cleaned["opens_at"],
+            cleaned["closes_at"],
+            window=known,
+        )
+        if problem:
+            self.add_error("closes_at", problem)
+        return cleaned
+
+
+class CheckForm(forms.Form):
+    """A certificate as a file or as text, and the issuer's public keys where it is not ours."""
+
+    file = forms.FileField(required=False, label="The file")
+    text = forms.CharField(
+        required=False,
+        max_length=verifying.LONGEST,
+        strip=False,
+        label="or its text",
+        widget=forms.Textarea(attrs={"rows": 8, "class": "field full", "spellcheck": "false"}),
+    )
+    key = forms.CharField(
+        required=False,
+        max_length=16_384,
+        label="Public key of the issuer, PEM",
+        help_text="Only for certificates that another site signed.",
+        widget=forms.Textarea(attrs={"rows": 4, "class": "field full", "spellcheck": "false"}),
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        """One of file and text is there, and the file is no larger than a certificate."""
+        cleaned: dict[str, Any] | None = super().clean()
+        if cleaned is None or self.errors:
+            return cleaned
+        file = cleaned.get("file")
+        if not file and not cleaned.get("text", "").strip():
+            self.add_error(None, "Choose a file, or paste its text.")
+        elif file and cleaned.get("text", "").strip():
+            self.add_error(None, "Choose a file or paste text, not both.")
+        elif file and file.size > verifying.LONGEST:
+            limit = verifying.LONGEST // 1024
+            self.add_error("file", f"The file is larger than {limit} KB; no certificate is.")
+        return cleaned
+
+    def certificate(self) -> tuple[str, bytes]:
+        """What to call the certificate, and its bytes."""
+        file = self.cleaned_data.get("file")
+        if file:
+            return str(file.name)[:100], file.read()
+        return "The text", self.cleaned_data["text"].encode("utf-8", "surrogatepass")
+
+    def keys(self) -> list[str]:
+        """The public keys that were given."""
+        return verifying.keys_in(self.cleaned_data["key"])
 
 
 class CertificateForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from academy import rejudging, summing
-from academy.aggregation import ItemState, ItemVector
+from academy.aggregation import ItemState
 from academy.bundle import Direction
 from academy.canonical import digest
 from academy.models import (
@@ -28,6 +32,10 @@ from leaderboard.entries import Entry, Policy
 from leaderboard.models import Board
 from leaderboard.ranking import attempt_scores
 
+FloatArray = npt.NDArray[np.float64]
+UInt8Array = npt.NDArray[np.uint8]
+KEPT_VERSIONS = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -40,22 +48,34 @@ class Part:
     positions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """One entrant on a board: the run that counts in each part, its items, all its attempts.
 
-    `audited` counts the records that people checked; `mean_of_attempts` stands beside a chosen one.
+    `numbers` has NaN wherever the state in `codes` is not SCORED; `values` and `states` are the
+    same as plain values, for a few entries. `audited` counts the records that people checked;
+    `mean_of_attempts` stands beside a chosen one.
     """
 
     key: str
     runs: tuple[Run, ...]
     attempts: tuple[Run, ...]
-    values: tuple[float | None, ...]
-    states: tuple[ItemState, ...]
+    numbers: FloatArray
+    codes: UInt8Array
     reported: float | None = None
     mean_of_attempts: float | None = None
     audited: int = 0
     withdrawn: int = 0
+
+    @cached_property
+    def values(self) -> tuple[float | None, ...]:
+        """The value of each item, None where it has none."""
+        return tuple(None if value != value else value for value in self.numbers.tolist())
+
+    @cached_property
+    def states(self) -> tuple[ItemState, ...]:
+        """The state of each item."""
+        return tuple(ItemState(code) for code in self.codes.tolist())
 
     @property
     def run(self) -> Run:
@@ -171,8 +191,8 @@ def entry_of(candidate: Candidate, held_back: str = "") -> Entry:
     """A candidate in the terms of the ranking function."""
     return Entry(
         key=candidate.key,
-        values=candidate.values,
-        states=[int(state) for state in candidate.states],
+        values=candidate.numbers,
+        states=candidate.codes,
         reported=candidate.reported,
         held_back=held_back,
     )
@@ -183,13 +203,7 @@ def _part(version: SuiteVersion, policy: StoredPolicy) -> Part | None:
     metric = version.metrics.filter(key=policy.metric).first()
     if chosen is None or metric is None:
         return None
-    graded = [
-        task
-        for task in version.tasks.order_by("ordinal").only(
-            "external_id", "ordinal", "attributes", "gradings", "version_id", "title", "holdout"
-        )
-        if any(grading["metric"] == metric.key for grading in task.gradings)
-    ]
+    graded = _graded(version.pk, version.digest, metric.key)
     positions = tuple(
         place
         for place, task in enumerate(graded)
@@ -197,6 +211,18 @@ def _part(version: SuiteVersion, policy: StoredPolicy) -> Part | None:
     )
     tasks = tuple(graded[place] for place in positions)
     return Part(version, chosen, metric, tasks, positions)
+
+
+@lru_cache(maxsize=KEPT_VERSIONS)
+def _graded(version_id: int, version_digest: str, metric: str) -> tuple[Task, ...]:
+    """The tasks of a public version that a metric grades, in order; kept, since they are frozen
+    with the digest."""
+    fields = ("external_id", "ordinal", "attributes", "gradings", "version_id", "title", "holdout")
+    return tuple(
+        task
+        for task in Task.objects.filter(version=version_id).order_by("ordinal").only(*fields)
+        if any(grading["metric"] == metric for grading in task.gradings)
+    )
 
 
 def _runs(part: Part) -> list[Run]:
@@ -228,7 +254,7 @@ def _of_part(part: Part, runs: Sequence[Run], inputs: Inputs) -> dict[Key, Candi
     """The candidates of one version, by kind, entrant, arm and scenario."""
     mode = inputs.policy.mode
     vectors = {
-        run_id: summing.decode(bytes(values), bytes(states))
+        run_id: summing.decode_arrays(bytes(values), bytes(states))
         for run_id, values, states in RunVector.objects.filter(
             run__in=runs, metric=part.metric, scoring_pass=part.scoring_pass, mode=mode
         ).values_list("run_id", "values", "states")
@@ -257,40 +283,32 @@ def _of_part(part: Part, runs: Sequence[Run], inputs: Inputs) -> dict[Key, Candi
 
 def _attempt(
     run: Run,
-    vector: ItemVector | None,
+    vector: tuple[FloatArray, UInt8Array] | None,
     part: Part,
     inputs: Inputs,
     reported: Mapping[int, float | None],
 ) -> tuple[Entry, int]:
     """A run as an entry over the items of its part, and how many of its records people checked."""
-    values: list[float | None] = []
-    states: list[ItemState] = []
-    held = len(vector.states) if vector else 0
-    for place in part.positions:
-        # A collection grows: what came after the run was summed up is missing in it.
-        known = vector is not None and place < held
-        values.append(vector.values[place] if vector and known else None)
-        states.append(vector.states[place] if vector and known else ItemState.MISSING)
+    numbers = np.full(len(part.positions), np.nan)
+    codes = np.full(len(part.positions), ItemState.MISSING, dtype=np.uint8)
     audited = 0
-    if vector is not None and inputs.policy.evidence == "judge_audited":
-        audited = _apply_audit(run, part, Mode(inputs.policy.mode), values, states)
-    entry = Entry(str(run.pk), values, [int(s) for s in states], reported.get(run.pk))
-    return entry, audited
+    if vector is not None:
+        places = np.asarray(part.positions, dtype=np.int64)
+        # A collection grows: what came after the run was summed up is missing in it.
+        known = places < len(vector[1])
+        numbers[known], codes[known] = (held[places[known]] for held in vector)
+        if inputs.policy.evidence == "judge_audited":
+            audited = _apply_audit(run, part, Mode(inputs.policy.mode), numbers, codes)
+    return Entry(str(run.pk), numbers, codes, reported.get(run.pk)), audited
 
 
-def _apply_audit(
-    run: Run,
-    part: Part,
-    mode: Mode,
-    values: list[float | None],
-    states: Sequence[ItemState],
-) -> int:
+def _apply_audit(run: Run, part: Part, mode: Mode, numbers: FloatArray, codes: UInt8Array) -> int:
     """Correct the items that people checked; gives the number of records they settled."""
     found = rejudging.audited_records(run, part.scoring_pass, part.metric, mode)
     audited = 0
     for place, task in enumerate(part.tasks):
         records = found.get(task.pk)
-        if not records or states[place] is not ItemState.SCORED:
+        if not records or codes[place] != ItemState.SCORED:
             continue
         judged = [record for record in records if record.judge is not None]
         corrected = audited_values(
@@ -298,7 +316,7 @@ def _apply_audit(
             [record.person for record in judged],
             [record.probability for record in judged],
         )
-        values[place] = float(corrected.mean())
+        numbers[place] = float(corrected.mean())
         audited += sum(record.person is not None for record in judged)
     return audited
 
@@ -322,11 +340,11 @@ def _chosen(
     chosen = choose_attempt(numbers, rule, metric.direction)  # type: ignore[arg-type]
     place = len(attempts) - 1 if chosen.index is None else chosen.index
     run, entry, audited = attempts[place]
-    values, states = entry.values, entry.states or ()
+    values, states = entry.values, entry.states
     if rule == "mean" and len(attempts) > 1:
         entries = [one for _run, one, _audited in attempts]
         values, states = mean_items(
-            [one.values for one in entries], [one.states or () for one in entries], metric.missing
+            [one.values for one in entries], [_states(one) for one in entries], metric.missing
         )
         audited = min(count for _run, _entry, count in attempts)
     return Candidate(
@@ -335,25 +353,30 @@ def _chosen(
         ),
         runs=(run,),
         attempts=tuple(run for run, _entry, _audited in attempts),
-        values=tuple(None if value is None else float(value) for value in values),
-        states=tuple(ItemState(state) for state in states),
+        numbers=np.asarray(values, dtype=np.float64),
+        codes=np.asarray(states, dtype=np.uint8),
         reported=entry.reported,
         mean_of_attempts=chosen.mean if len(attempts) > 1 else None,
         audited=audited,
     )
 
 
+def _states(entry: Entry) -> Sequence[int]:
+    return [] if entry.states is None else np.asarray(entry.states).tolist()
+
+
 def _joined(
     key: Key, by_part: Sequence[Mapping[Key, Candidate]], parts: Sequence[Part]
 ) -> tuple[str, Candidate]:
     """One entrant over all parts; the items of a version it did not enter are missing."""
-    values: list[float | None] = []
-    states: list[ItemState] = []
+    numbers: list[FloatArray] = []
+    codes: list[UInt8Array] = []
     found = [held.get(key) for held in by_part]
     for part, candidate in zip(parts, found, strict=True):
         size = len(part.positions)
-        values += candidate.values if candidate else [None] * size
-        states += candidate.states if candidate else [ItemState.MISSING] * size
+        numbers.append(candidate.numbers if candidate else np.full(size, np.nan))
+        absent = np.full(size, ItemState.MISSING, dtype=np.uint8)
+        codes.append(candidate.codes if candidate else absent)
     present = [candidate for candidate in found if candidate]
     gone = [
         run
@@ -369,8 +392,8 @@ def _joined(
         present[-1],
         runs=tuple(run for candidate in present for run in candidate.runs),
         attempts=tuple(run for candidate in present for run in candidate.attempts),
-        values=tuple(values),
-        states=tuple(states),
+        numbers=np.concatenate(numbers),
+        codes=np.concatenate(codes),
         reported=present[-1].reported if len(parts) == 1 else None,
         mean_of_attempts=present[-1].mean_of_attempts if len(parts) == 1 else None,
         audited=sum(candidate.audited for candidate in present),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from leaderboard.querysets import BoardQuerySet, SnapshotQuerySet
 
@@ -53,7 +54,11 @@ class BoardRevision(models.Model):
 
 
 class Snapshot(models.Model):
-    """A ranking as it stood: immutable, with its inputs digest and the rows as they are shown."""
+    """A ranking as it stood: immutable, with its inputs digest and the rows as they are shown.
+
+    `differences` are those from the public snapshot before it, `compared_with`; they are settled
+    when it is published.
+    """
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="snapshots")
     number = models.PositiveIntegerField()
@@ -63,6 +68,7 @@ class Snapshot(models.Model):
     standings = models.JSONField()
     rows_html = models.TextField(blank=True)
     differences = models.JSONField(default=list)
+    compared_with = models.PositiveIntegerField(null=True, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -98,18 +104,33 @@ class Window(models.Model):
 
 
 class WindowResult(models.Model):
-    """How an entrant did in a window."""
+    """How a run that came in during a window did, in one pass and in revisions; never edited."""
 
-    window = models.ForeignKey(Window, on_delete=models.CASCADE, related_name="results")
+    window = models.ForeignKey(Window, on_delete=models.PROTECT, related_name="results")
     entrant = models.ForeignKey("academy.Entrant", on_delete=models.CASCADE, related_name="+")
     run = models.ForeignKey("academy.Run", on_delete=models.PROTECT, related_name="+")
+    scoring_pass = models.ForeignKey(
+        "academy.ScoringPass", null=True, on_delete=models.CASCADE, related_name="+"
+    )
+    revision = models.PositiveIntegerField(default=1)
+    current = models.BooleanField(default=True)
     passed = models.BooleanField()
     tier = models.CharField(max_length=30, blank=True)
     value = models.FloatField(null=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(fields=("window", "entrant", "run"), name="one_window_result"),
+            models.UniqueConstraint(
+                fields=("window", "run", "scoring_pass", "revision"),
+                name="one_window_result",
+                nulls_distinct=False,
+            ),
+            models.UniqueConstraint(
+                fields=("window", "run", "scoring_pass"),
+                condition=Q(current=True),
+                name="one_current_window_result",
+            ),
         )
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from academy.sealing import TOO_FEW
+from leaderboard.axes import axis_of
 from leaderboard.models import Board, Snapshot
 
 Json = dict[str, Any]
@@ -33,6 +34,12 @@ TESTS = {
     "t": "paired t",
     "bootstrap": "paired bootstrap",
 }
+INTERVALS = {
+    "wilson": "Wilson",
+    "t": "t of the mean",
+    "clustered-t": "clustered t of the mean",
+    "judge-audited": "t of the audited mean",
+}
 COLUMNS = {
     "second": "Second numbers",
     "coverage": "Scored items",
@@ -43,6 +50,11 @@ COLUMNS = {
     "bounds": "Worst and best case",
 }
 SHOWN_BY_DEFAULT = ("second", "coverage", "verification", "attempts", "usage")
+RANKS = ("rank", "rank_low", "rank_high", "tie_group", "p_first", "p_top3")
+OF_ALL_ITEMS = (
+    *RANKS, "coverage", "scored", "missing", "failed",
+    "waiting", "unscorable", "worst", "best", "second",
+)  # fmt: skip
 SORTS: dict[str, Callable[[Json], Any]] = {
     "score": lambda row: row["score"],
     "name": lambda row: row["name"].casefold(),
@@ -122,19 +134,18 @@ def rows_context(standings: Json, choice: Choice | None = None) -> Json:
     choice = choice or Choice()
     rows = chosen_rows(standings, choice)
     ranked = [row for row in rows if row["place"] == "ranked"]
-    beside = standings["baselines"] if choice.keeps_order else []
-    withdrawn = standings.get("withdrawn", []) if choice.keeps_order else []
+    beside = rows_beside(standings, choice)
     sections: Rows = [
         {"title": title, "text": text, "rows": held}
         for place, (title, text) in SECTIONS.items()
         if (held := [row for row in rows if row["place"] == place])
     ]
-    if withdrawn:
+    if withdrawn := beside["withdrawn"]:
         text = " The runs stay readable and count as attempts."
         sections.append({"title": "Withdrawn", "text": text, "rows": withdrawn, "struck": True})
-    if beside:
+    if baselines := beside["baseline"]:
         text = " Runs made to show floor and ceiling, drawn as dashed lines."
-        sections.append({"title": "Baselines", "text": text, "rows": beside})
+        sections.append({"title": "Baselines", "text": text, "rows": baselines})
     tiers = any(row["details"].get("tier") for row in rows)
     shows = {name: name in choice.columns for name in COLUMNS}
     columns = standings["columns"] if shows["second"] else []
@@ -156,6 +167,17 @@ def rows_context(standings: Json, choice: Choice | None = None) -> Json:
         "p_level": f"{1 - standings['policy']['confidence']:.3g}",
         "slice": next((s for s in standings["slices"] if s["name"] == choice.slice), None),
         "width": 5 + len(columns) + len(usage) + len(simple) + int(tiers),
+    }
+
+
+def rows_beside(standings: Json, choice: Choice) -> dict[str, Rows]:
+    """Withdrawn runs and baselines, which stand below a table in its own order, without ranks."""
+    if not choice.keeps_order:
+        return {"withdrawn": [], "baseline": []}
+    held = {"withdrawn": standings.get("withdrawn", []), "baseline": standings["baselines"]}
+    return {
+        place: [{**row, **dict.fromkeys(RANKS), "place": place} for row in rows]
+        for place, rows in held.items()
     }
 
 
@@ -193,12 +215,12 @@ def chosen_rows(standings: Json, choice: Choice) -> Rows:
 
 
 def _cut(row: Json, cell: Json | None) -> Json:
-    """A row with its numbers in a slice. A slice has no ranks."""
+    """A row's numbers in a slice. A slice has no ranks; what is of all items is not shown in it."""
     names = ("score", "low", "high", "shown", "shown_low", "shown_high", "n")
     numbers = {name: cell[name] if cell else None for name in names}
     if numbers["n"] is None:
         numbers["n"] = 0
-    return {**numbers, "rank": None, "rank_low": None, "scored": numbers["n"]}
+    return {**numbers, **dict.fromkeys(OF_ALL_ITEMS), "metrics": {}}
 
 
 def _passes(row: Json, choice: Choice) -> bool:
@@ -208,34 +230,6 @@ def _passes(row: Json, choice: Choice) -> bool:
         and choice.like.casefold() in f"{row['name']} {row['settings']}".casefold()
         and (choice.cost is None or (cost is not None and cost <= choice.cost * 1e6))
     )
-
-
-def axis_of(standings: Json) -> Json:
-    """The common axis of the interval column: 0 to 1, or a round one over the scores."""
-    metric = standings["metric"]
-    entries = standings["standings"] or standings["baselines"]
-    points = [
-        row[name] for row in entries for name in ("low", "score", "high") if row[name] is not None
-    ]
-    low, high = 0.0, 1.0
-    if metric["scale"] != 100 and points:
-        # Baselines far off, such as an error of 100 %, would squeeze every interval to a dot.
-        low, high = min(0.0, *points), nice(max(points))
-    refs = [row["score"] for row in standings["baselines"] if row["score"] is not None]
-    return {
-        "low": low,
-        "high": high,
-        "scale": metric["scale"],
-        "refs": [ref for ref in refs if low <= ref <= high],
-    }
-
-
-def nice(value: float) -> float:
-    """The next round number at or above a value."""
-    if value <= 0:
-        return 1.0
-    power = 10 ** math.floor(math.log10(value))
-    return next((step * power for step in (1, 2, 4, 5, 8, 10) if step * power >= value), value)
 
 
 def headline(standings: Json) -> str:
@@ -296,7 +290,7 @@ def snapshot_context(board: Board, snapshot: Snapshot, choice: Choice) -> Json:
         "choice": choice,
         "headline": headline(standings).partition(". "),
         "evidence": EVIDENCE.get(standings["policy"]["evidence"], ""),
-        "interval_methods": ", ".join(methods),
+        "interval_methods": ", ".join(INTERVALS.get(method, method) for method in methods),
         "test": TESTS.get(standings["test"], standings["test"]),
         "percent": f"{standings['policy']['confidence'] * 100:g}",
         "slice_groups": slice_groups(standings),

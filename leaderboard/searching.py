@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.postgres.search import TrigramWordSimilarity
-from django.db.models import BooleanField, F, FloatField, QuerySet, TextField, Value
+from django.contrib.postgres.search import (
+    SearchQuery,
+    SearchRank,
+    SearchVector,
+    TrigramWordSimilarity,
+)
+from django.db.models import BooleanField, F, FloatField, Q, QuerySet, TextField, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Concat
 
@@ -26,18 +31,25 @@ def search(text: str, user: Any) -> dict[str, list[Any]]:
     if not words:
         return {"boards": [], "entrants": [], "suites": [], "tasks": []}
     return {
-        "boards": _alike(Board.objects.visible_to(user), words, "title", "slug"),
-        "entrants": _alike(Entrant.objects.visible_to(user), words, "name", "slug", "model"),
+        "boards": _alike(Board.objects.visible_to(user), words, "title", "slug", "description"),
+        "entrants": _alike(
+            Entrant.objects.visible_to(user), words, "name", "slug", "model", "developer", "harness"
+        ),
         "suites": _alike(Suite.objects.visible_to(user), words, "title", "slug", "description"),
         "tasks": _tasks(user, words),
     }
 
 
 def _alike(rows: QuerySet[Any], words: str, *fields: str) -> list[Any]:
+    """Rows whose texts hold all words, or are like them; those with the words in them first."""
     parts = [part for name in fields for part in (F(name), Value(" "))][:-1]
-    likeness = TrigramWordSimilarity(words, Concat(*parts, output_field=TextField()))
-    found = rows.annotate(likeness=likeness).filter(likeness__gte=ALIKE)
-    return list(found.order_by("-likeness", "pk")[:MOST])
+    text = Concat(*parts, output_field=TextField())
+    query = SearchQuery(words, config="simple", search_type="websearch")
+    found = rows.annotate(
+        likeness=TrigramWordSimilarity(words, text),
+        fit=SearchRank(SearchVector(*fields, config="simple"), query),
+    ).filter(Q(likeness__gte=ALIKE) | Q(fit__gt=0))
+    return list(found.order_by((F("likeness") + F("fit")).desc(), "pk")[:MOST])
 
 
 # Word for word the expressions of the indexes, so that these serve.

@@ -12,6 +12,7 @@ urlpatterns = [
     path("certificates/", certificate_views.certificate_list, name="certificates"),
     path("certificates/keys.json", certificate_views.keys, name="certificate-keys"),
     path("certificates/verify/", certificate_views.verify, name="certificate-verify"),
+    path("certificates/check/", certificate_views.certificate_check, name="certificate-check"),
     path("certificates/<slug:serial>/", certificate_views.certificate_detail, name="certificate"),
     path(
         "certificates/<slug:serial>.json",

@@ -8,14 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from academy.distributions import normal_quantile, t_quantiles
+from academy.draws import weights_seed
+from leaderboard.estimates import FEWEST_CLUSTERS
 from leaderboard.paired import is_binary
+from leaderboard.resampling import UNIT, quantise, resampled_medians
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SliceScores:
-    """Arrays of shape (slices, entrants): items with a value, mean and bounds, NaN if unsaid."""
+    """Arrays of shape (slices, entrants): items with a value, mean (or median) and bounds.
+
+    NaN stands for what cannot be said.
+    """
 
     n: npt.NDArray[np.int64]
     mean: FloatArray
@@ -57,6 +64,42 @@ def slice_scores(
     if low is not None or high is not None:
         lower, upper = np.clip(lower, low, high), np.clip(upper, low, high)
     return SliceScores(counts.astype(np.int64), means, lower, upper, method)
+
+
+def slice_medians(
+    values: FloatArray,
+    slices: npt.ArrayLike,
+    codes: IntArray | None,
+    seed_digest: str,
+    rounds: int,
+    confidence: float = 0.95,
+) -> SliceScores:
+    """Medians with intervals from the cluster bootstrap, each slice drawn for itself.
+
+    `values` and `slices` are as for `slice_scores`, `codes` numbers the cluster of each item. An
+    entrant that lacks a value in a slice, and a slice of fewer than 8 clusters, has a point only.
+    """
+    members = np.asarray(slices, dtype=np.bool_)
+    shape = len(members), values.shape[1]
+    middle, low, high = (np.full(shape, np.nan) for _ in range(3))
+    made = SliceScores(np.zeros(shape, dtype=np.int64), middle, low, high, "bootstrap")
+    for line, chosen in enumerate(members):
+        held = values[chosen]
+        known = ~np.isnan(held)
+        made.n[line] = known.sum(axis=0)
+        for column in np.flatnonzero(made.n[line]):
+            made.mean[line, column] = np.median(held[known[:, column], column])
+        own = None if codes is None else np.unique(codes[chosen], return_inverse=True)[1]
+        clusters = len(held) if own is None else int(own.max(initial=-1)) + 1
+        whole = np.flatnonzero(known.all(axis=0)) if len(held) else np.empty(0, dtype=np.int64)
+        if clusters < FEWEST_CLUSTERS or not len(whole):
+            continue
+        seed = weights_seed(seed_digest, clusters, rounds)
+        drawn = resampled_medians(quantise(held[:, whole]), own, clusters, seed, rounds)
+        tail = (1 - confidence) / 2
+        bounds = np.quantile(drawn, [tail, 1 - tail], axis=0) / (2 * UNIT)
+        made.low[line, whole], made.high[line, whole] = bounds
+    return made
 
 
 def _wilson_bounds(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from academy.aggregation import ItemVector, slices_of
 from leaderboard.digits import shown
-from leaderboard.entries import Entry, Policy, item_table
+from leaderboard.entries import Entry, ItemTable, Policy, item_table
 from leaderboard.inputs import Inputs, entry_of
-from leaderboard.slices import slice_scores
+from leaderboard.slices import SliceScores, slice_medians, slice_scores
 
 FEWEST_ITEMS = 2
 MOST_SLICES = 60
+MEDIAN_ROUNDS = 2_000
 
 
 def members_of(inputs: Inputs) -> dict[str, list[int]]:
@@ -32,19 +34,24 @@ def members_of(inputs: Inputs) -> dict[str, list[int]]:
 def slice_rows(inputs: Inputs, policy: Policy) -> list[dict[str, Any]]:
     """The slices of a board with the score and interval of each entry that has item records.
 
-    Shown, not ranked. On a board of medians there are none: a slice is a mean with its interval.
+    Shown, not ranked. A slice is summed up by the statistic of the board.
     """
-    members = members_of(inputs)
+    return rows_over(inputs, policy, members_of(inputs))
+
+
+def rows_over(
+    inputs: Inputs, policy: Policy, members: Mapping[str, Sequence[int]]
+) -> list[dict[str, Any]]:
+    """The same over given slices: "attribute=value" to the places of the items."""
     entries = [entry_of(held) for held in inputs.candidates]
-    if not members or not entries or policy.statistic != "mean":
+    if not members or not entries:
         return []
     table = item_table(entries, policy)
     places = {int(position): row for row, position in enumerate(table.positions)}
     truth = np.zeros((len(members), len(table.values)), dtype=np.bool_)
     for line, held in enumerate(members.values()):
         truth[line, [places[place] for place in held if place in places]] = True
-    low, high = policy.limits or (None, None)
-    scores = slice_scores(table.counted, truth, policy.confidence, low, high)
+    scores = _scores(inputs, policy, table, truth)
     return [
         {
             "name": name,
@@ -55,6 +62,18 @@ def slice_rows(inputs: Inputs, policy: Policy) -> list[dict[str, Any]]:
         }
         for line, name in enumerate(members)
     ]
+
+
+def _scores(
+    inputs: Inputs, policy: Policy, table: ItemTable, truth: npt.NDArray[np.bool_]
+) -> SliceScores:
+    if policy.statistic == "median":
+        rounds = min(policy.rounds, MEDIAN_ROUNDS)
+        return slice_medians(
+            table.counted, truth, table.codes, inputs.seed_digest, rounds, policy.confidence
+        )
+    low, high = policy.limits or (None, None)
+    return slice_scores(table.counted, truth, policy.confidence, low, high)
 
 
 def _cells(

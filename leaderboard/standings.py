@@ -36,6 +36,7 @@ def store_snapshot(board: Board, computed: Json) -> Snapshot:
     if newest is not None and newest.inputs_digest == inputs_digest:
         return newest
     number = 1 if newest is None else newest.number + 1
+    public = board.newest_snapshot()
     by_hand = computed["policy"]["publishing"] == "by_hand"
     made: Snapshot = Snapshot.objects.create(
         board=board,
@@ -44,7 +45,8 @@ def store_snapshot(board: Board, computed: Json) -> Snapshot:
         inputs_digest=inputs_digest,
         digest=digest({"board": board.slug, "number": number, "standings": computed}),
         standings=computed,
-        differences=differences(newest.standings if newest else None, computed),
+        differences=differences(public.standings if public else None, computed),
+        compared_with=public.number if public else None,
         rows_html=render_to_string(
             "leaderboard/_board_rows.html", presenting.rows_context(computed)
         ),
@@ -66,8 +68,11 @@ def publish_by_hand(snapshot: Snapshot, *, by: Any = None, reason: str = "") -> 
         raise AcademyError(
             f"Snapshot {public.number} is public already; an earlier one would never be shown."
         )
+    # What was public when it was made may have been followed by another since.
+    locked.differences = differences(public.standings if public else None, locked.standings)
+    locked.compared_with = public.number if public else None
     locked.published_at = timezone.now()
-    locked.save(update_fields=["published_at"])
+    locked.save(update_fields=["differences", "compared_with", "published_at"])
     certifying.doubt_moved(locked.board, locked.standings)
     auditing.note("snapshot.publish", f"snapshot:{locked.pk}", by=by, reason=reason)
     return locked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from functools import cache
 from typing import Any
@@ -13,22 +12,19 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from django.utils.safestring import mark_safe
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from academy import foreign
+from academy import tables
 from academy.templatetags.display import ago
-from leaderboard import badges, charting, presenting
+from leaderboard import badges, charting, exporting, presenting
+from leaderboard.axes import axis_of
 from leaderboard.models import Board, Snapshot
 from leaderboard.presenting import Choice
 
-COLUMNS = (
-    "rank", "rank_low", "rank_high", "tie_group", "place", "entrant", "name", "settings", "run",
-    "score", "low", "high", "shown", "n", "scored", "missing", "waiting", "unscorable", "coverage",
-    "attempts", "verification_label", "reason",
-)  # fmt: skip
 PAGE = 30
 
 
@@ -78,12 +74,16 @@ def _page(
         **presenting.snapshot_context(board, snapshot, choice),
         "rows_html": rows_html,
         "is_newest": is_newest,
-        "axis": presenting.axis_of(standings),
+        "axis": axis_of(standings),
         "charts": charting.cost_charts(standings),
         "site_root": f"{request.scheme}://{request.get_host()}",
         "choice_pairs": choice.pairs(without="columns"),
         "slice_pairs": choice.pairs(without="slice"),
         "like_pairs": choice.pairs(without="like"),
+        "export_query": "" if choice.is_default else choice.query(),
+        "file_address": reverse("leaderboard:board", args=[board.slug])
+        if is_newest
+        else reverse("leaderboard:snapshot", args=[board.slug, snapshot.number]),
     }
     response = render(request, "leaderboard/board_detail.html", context)
     response["ETag"] = etag
@@ -137,41 +137,34 @@ def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "leaderboard/snapshot_list.html", {"board": board, "page": page})
 
 
-def as_json(snapshot: Snapshot) -> dict[str, Any]:
-    """What the page, the command and this address show, as one document."""
-    return {
-        **snapshot.standings,
-        "snapshot": snapshot.number,
-        "snapshot_digest": snapshot.digest,
-        "published_at": snapshot.published_at,
-        "differences": snapshot.differences,
-    }
+def _address(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> str:
+    """Where the page stays as it is that shows the same."""
+    page = reverse("leaderboard:snapshot", args=[snapshot.board.slug, snapshot.number])
+    return request.build_absolute_uri(page + ("" if choice.is_default else choice.query()))
 
 
 @require_safe
 def board_json(request: HttpRequest, slug: str, number: int | None = None) -> JsonResponse:
-    """The standings as JSON."""
-    return JsonResponse(as_json(_snapshot(request, slug, number)))
-
-
-def cell(value: Any, *, neutral: bool) -> Any:
-    """A cell of a CSV file: text that a spreadsheet would run is neutralised, numbers stay."""
-    return foreign.cell(value) if neutral else value
+    """The standings as JSON: the whole document, or what the page shows for the same address."""
+    snapshot = _snapshot(request, slug, number)
+    choice = Choice.read(request.GET, snapshot.standings)
+    told = {**exporting.document(snapshot, choice), "address": _address(request, snapshot, choice)}
+    return JsonResponse(told)
 
 
 @require_safe
-def board_csv(request: HttpRequest, slug: str, number: int | None = None) -> HttpResponse:
-    """The rows that the page shows for the same address, as CSV; `?raw=1` leaves text cells
-    unchanged for programs."""
+def board_file(
+    request: HttpRequest, slug: str, form: str, number: int | None = None
+) -> HttpResponse:
+    """What the page shows for the same address, as CSV or Parquet; `?raw=1` leaves the text cells
+    of a CSV unchanged for programs."""
     snapshot = _snapshot(request, slug, number)
     choice = Choice.read(request.GET, snapshot.standings)
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-{snapshot.number}.csv"'
-    writer = csv.writer(response)
-    writer.writerow(COLUMNS)
-    neutral = request.GET.get("raw") != "1"
-    for row in presenting.chosen_rows(snapshot.standings, choice):
-        writer.writerow([cell(row[name], neutral=neutral) for name in COLUMNS])
+    table = exporting.standings_table(snapshot, choice, _address(request, snapshot, choice))
+    data = tables.as_bytes(table, form, neutral=request.GET.get("raw") != "1")
+    response = HttpResponse(data, content_type=tables.FORMS[form].media_type)
+    name = f"{slug}-{snapshot.number}.{tables.FORMS[form].ending}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from academy.templatetags.display import count as counted
 from academy.templatetags.display import dollars, interval, metric_value, milliseconds
-from leaderboard import presenting
+from leaderboard import appraising, presenting
 from leaderboard.digits import shown
 from leaderboard.models import Board
 from leaderboard.presenting import Choice
@@ -31,6 +31,20 @@ def boards_of_version(version: Any, user: Any) -> dict[str, Any]:
     """The boards of a version."""
     boards = Board.objects.visible_to(user).filter(versions=version).order_by("title", "pk")
     return {"boards": presenting.board_rows(boards)}
+
+
+@register.inclusion_tag("leaderboard/_board_table.html")
+def boards_of_suite(suite: Any, user: Any) -> dict[str, Any]:
+    """The boards over any version of a suite."""
+    boards = Board.objects.visible_to(user).filter(versions__suite=suite).distinct()
+    return {"boards": presenting.board_rows(boards.order_by("title", "pk"))}
+
+
+@register.inclusion_tag("leaderboard/_version_facts.html")
+def version_facts(version: Any, user: Any) -> dict[str, Any]:
+    """What can be said of a version: gate, limits, baselines, detectable differences, room left."""
+    metrics = list(version.metrics.order_by("ordinal", "pk"))
+    return {"version": version, "metrics": metrics, **appraising.version_facts(version, user)}
 
 
 @register.simple_tag
@@ -109,21 +123,44 @@ def distribution(cell: dict[str, Any], scale: list[int]) -> SafeString:
 
 
 @register.simple_tag
-def sort_link(choice: Choice, name: str, label: str) -> SafeString:
-    """A heading that sorts by its column; a second click turns the order round."""
+def sort_link(choice: Choice, name: str, label: str, direction: str = "up") -> SafeString:
+    """A heading that sorts by its column; a second click turns the order round. The column that
+    gives the order has an arrow."""
     sort = f"-{name}" if choice.sort == name else name
-    return format_html('<a href="{}">{}</a>', choice.query(sort=sort), label)
+    arrow = {"descending": " ↓", "ascending": " ↑"}.get(_order(choice, name, direction), "")
+    return format_html('<a href="{}">{}{}</a>', choice.query(sort=sort), label, arrow)
+
+
+@register.filter
+def by_reason(differences: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """What moved since a snapshot, by its reason, in the order in which reasons come first."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for change in differences:
+        found.setdefault(change["why"], []).append(change)
+    return list(found.items())
+
+
+@register.filter
+def thousands(value: int) -> str:
+    """A whole number with commas."""
+    return f"{value:,}"
 
 
 @register.simple_tag
 def sort_state(choice: Choice, name: str, direction: str = "up") -> SafeString:
     """The aria-sort of a heading, if the table is in its order."""
+    order = _order(choice, name, direction)
+    return format_html(' aria-sort="{}"', order) if order else mark_safe("")
+
+
+def _order(choice: Choice, name: str, direction: str) -> str:
+    """The order of a column as aria-sort names it; "" if the table is in another one's."""
     if choice.sort.removeprefix("-") != name and not (name == "score" and not choice.sort):
-        return mark_safe("")
+        return ""
     falls = name == "score" and direction == "up"
     if choice.sort.startswith("-"):
         falls = not falls
-    return format_html(' aria-sort="{}"', "descending" if falls else "ascending")
+    return "descending" if falls else "ascending"
 
 
 @register.simple_tag
@@ -176,6 +213,12 @@ def share(value: float | None) -> str:
 def as_percent(share: float) -> str:
     """A share as per cent."""
     return f"{share * 100:g} %"
+
+
+@register.filter
+def as_percentage(value: float) -> str:
+    """A share as per cent with one decimal."""
+    return f"{value * 100:.1f} %"
 
 
 @register.filter

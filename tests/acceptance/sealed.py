@@ -6,6 +6,9 @@ import re
 from collections import deque
 from collections.abc import Sequence
 
+import pyarrow
+from pyarrow import parquet
+
 from tests.acceptance.base import Browser, Failed, Product, require
 from tests.acceptance.making import takeoff_run, takeoff_suite
 
@@ -55,6 +58,8 @@ def walk(browser: Browser) -> int:
         board = f"/boards/sealed-{size}-area-takeoff/"
         waiting += [
             board, f"{board}standings.json", f"{board}standings.csv?raw=1", f"{board}standings.md",
+            f"{board}standings.parquet", f"/api/v1{board}", f"/api/v1{board}standings/",
+            f"/api/v1{board}snapshots/",
             f"{board}embed/", f"{board}badge.svg?entry=alpha", f"{board}snapshots/",
             f"/compare/?board=sealed-{size}-area-takeoff&entry=alpha&entry=beta",
         ]  # fmt: skip
@@ -65,9 +70,10 @@ def walk(browser: Browser) -> int:
         answer = browser.get(address)
         opened += 1
         require(answer.status < 500, f"{address} gives {answer.status}")
+        text = read(answer.body)
         for pattern in FORBIDDEN:
-            if found := pattern.search(answer.text):
-                near = answer.text[max(0, found.start() - 60) : found.end() + 20]
+            if found := pattern.search(text):
+                near = text[max(0, found.start() - 60) : found.end() + 20]
                 raise Failed(f"{address} tells {found[0]}: …{' '.join(near.split())}…")
         if "html" in answer.headers.get("Content-Type", answer.headers.get("content-type", "")):
             for link in re.findall(r'(?:href|src|hx-get)="(/[^"#]*)', answer.text):
@@ -77,6 +83,14 @@ def walk(browser: Browser) -> int:
                     waiting.append(link)
     require(opened > 30, f"only {opened} addresses were found")
     return opened
+
+
+def read(body: bytes) -> str:
+    """The words of an answer; those of a Parquet file are compressed."""
+    if not body.startswith(b"PAR1"):
+        return body.decode(errors="replace")
+    table = parquet.read_table(pyarrow.BufferReader(body))
+    return f"{table.to_pylist()} {table.schema.metadata}"
 
 
 def curator_sees(product: Product) -> None:

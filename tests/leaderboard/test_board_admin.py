@@ -98,3 +98,46 @@ def test_a_waiting_snapshot_is_published_by_an_action(small_board: Board) -> Non
     assert waiting.published_at is not None
     client.post("/admin/leaderboard/board/", {"action": "delete_selected"})
     assert Board.objects.filter(pk=board.pk).exists()
+
+
+def test_a_policy_that_counts_no_task_or_names_one_thing_twice_is_refused() -> None:
+    (board,) = boards.ensure_boards(made.takeoff_version(3, slug="other"))
+    client = signed_in("curator")
+    address = f"/admin/leaderboard/board/{board.pk}/change/"
+    for changes, field, told in (
+        ({"where": '{"competency": "nothing"}'}, "where", "No task of other@1.0"),
+        ({"slices": "competency, competency"}, "slices", "twice"),
+        ({"metric": "nothing"}, "metric", "it has"),
+        ({"cluster": "nothing"}, "cluster", "It has"),
+    ):
+        response = client.post(address, fields_of(board, **changes))
+        assert response.status_code == 200
+        errors = response.context["adminform"].form.errors
+        assert told in str(errors[field]), errors
+    board.refresh_from_db()
+    assert board.revision == 1
+
+
+def test_earlier_snapshots_stay_as_they_were_when_the_policy_changes(small_board: Board) -> None:
+    board = small_board
+    before = newest(board)
+    page = Client().get(f"/boards/{board.slug}/snapshots/{before.number}/standings.json").json()
+    client = signed_in("curator")
+    for place, changes in enumerate(
+        (
+            {"attempts": "best"}, {"confidence": "0.9"}, {"coverage": "0.5"}, {"verification": "4"},
+            {"ranked": False}, {"slices": "competency"}, {"cluster": "competency"},
+            {"publishing": "by_hand"},
+        ),
+        start=2,
+    ):  # fmt: skip
+        sent = fields_of(Board.objects.get(pk=board.pk), **changes)
+        response = client.post(f"/admin/leaderboard/board/{board.pk}/change/", sent)
+        assert response.status_code == 302, response.context["adminform"].form.errors
+        board.refresh_from_db()
+        assert board.revision == place
+        made.score_all()
+    assert BoardRevision.objects.filter(board=board).count() == 8
+    again = Client().get(f"/boards/{board.slug}/snapshots/{before.number}/standings.json").json()
+    assert again == page
+    assert newest(board).standings["policy"]["cluster"] == "competency"

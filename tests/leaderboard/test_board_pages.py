@@ -112,7 +112,11 @@ def test_page_json_csv_markdown_badge_and_command_show_the_same(judged: Board) -
     address = f"/boards/{board.slug}/"
     page = text_of(address)
     document = json.loads(text_of(f"{address}standings.json"))
-    lines = list(csv.DictReader(io.StringIO(text_of(f"{address}standings.csv"))))
+    lines = [
+        line
+        for line in csv.DictReader(io.StringIO(text_of(f"{address}standings.csv")))
+        if line["place"] != "baseline"
+    ]
     table = text_of(f"{address}standings.md")
     printed = io.StringIO()
     call_command("standings", board.slug, "--json", stdout=printed)
@@ -212,7 +216,7 @@ def test_snapshots_keep_their_addresses_and_say_what_moved(small_board: Board) -
         == first
     )
     listed = text_of(f"/boards/{board.slug}/snapshots/")
-    assert "new run, attempt 2" in listed
+    assert "New run, attempt 2" in listed
     assert Client().get(f"/boards/{board.slug}/snapshots/99/").status_code == 404
 
 
@@ -328,3 +332,47 @@ def test_search_keeps_drafts_and_held_out_tasks_to_curators() -> None:
     assert "t-secret" in text_of("/search/?q=heliotrope", curator)
     assert Client().get(f"/suites/draft/{draft.name}/tasks/0/").status_code == 404
     assert work.is_due() or True
+
+
+def test_the_column_that_gives_the_order_has_an_arrow(judged: Board) -> None:
+    address = f"/boards/{judged.slug}/"
+    assert "Perfect % ↓</a>" in text_of(address)
+    assert "Entry ↑</a>" in text_of(f"{address}?sort=name")
+    assert "Entry ↓</a>" in text_of(f"{address}?sort=-name")
+
+
+def test_baselines_are_named_over_their_lines(judged: Board) -> None:
+    from leaderboard import axes
+
+    row = {"low": 0.0, "high": 0.1, "score": 0.02}
+    metric = {"scale": 100}
+    held = [
+        {**row, "kind": kind, "score": score}
+        for kind, score in (("null", 0.0), ("shotgun", 0.02), ("oracle", 0.98), ("null", 0.01))
+    ]
+    axis = axes.axis_of({"metric": metric, "standings": [row], "baselines": held})
+    assert axis["names"] == [(0.0, "null, shotgun"), (0.98, "oracle")]
+    standing = newest(judged).standings
+    if standing["baselines"]:
+        assert standing["baselines"][0]["kind"] in text_of(f"/boards/{judged.slug}/?sort=name")
+
+
+def test_several_are_compared_by_slice_and_two_by_who_is_higher(judged: Board) -> None:
+    start = f"/compare/?board={judged.slug}&entry=alpha&entry=beta"
+    page = text_of(f"{start}&entry=gamma")
+    assert "Scores by slice" in page and "difficulty: easy" in page
+    page = text_of(f"/compare/?board={judged.slug}&entry=alpha&entry=gamma&side=second")
+    assert "28 items where they differ" in page
+    assert "Only Alpha 28" in page and "Only Gamma 0" in page
+    assert "/records/" not in page
+    assert "/records/" in text_of(
+        f"/compare/?board={judged.slug}&entry=alpha&entry=gamma&side=first&from=20"
+    )
+
+
+def test_an_embedded_and_a_downloaded_board_say_which_snapshot_they_are(judged: Board) -> None:
+    number = newest(judged).number
+    page = text_of(f"/boards/{judged.slug}/?sort=name")
+    assert f'href="/boards/{judged.slug}/standings.parquet?sort=name"' in page
+    old = text_of(f"/boards/{judged.slug}/snapshots/{number}/?sort=name")
+    assert f'href="/boards/{judged.slug}/snapshots/{number}/standings.csv?sort=name"' in old

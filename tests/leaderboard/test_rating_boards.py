@@ -43,7 +43,7 @@ def rated_board(*, sealed: bool = False) -> Board:
     reviewer = made.person("reviewer", "reviewer")
     records = InstanceRecord.objects.filter(run__arm="with").order_by("id")
     for place, record in enumerate(records):
-        criteria = record.task.criteria.exclude(decided_by="machine").order_by("ordinal")
+        criteria = record.task.criteria.filter(scale="rating").order_by("ordinal")
         verdicts = [
             deciding.Verdict(criterion=criterion, state="na", reason="does not apply")
             if place == 0 and criterion.allows_na

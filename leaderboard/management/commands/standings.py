@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from leaderboard import standings
+from leaderboard import exporting, standings
 from leaderboard.models import Board
 
 
@@ -33,12 +33,7 @@ class Command(BaseCommand):
         if snapshot is None:
             raise CommandError(f"The board {board.slug} has no public version with scores yet.")
         if options["json"]:
-            printed = {
-                **snapshot.standings,
-                "snapshot": snapshot.number,
-                "snapshot_digest": snapshot.digest,
-                "published_at": snapshot.published_at and snapshot.published_at.isoformat(),
-            }
+            printed = exporting.document(snapshot)
             self.stdout.write(json.dumps(printed, indent=2, ensure_ascii=False))
             return
         self.stdout.write(f"{board.title}, snapshot {snapshot.number}")
