@@ -1,76 +1,36 @@
-"""What the screens of review show: queues with one's own part, the bench of one seat."""
+"""The bench of one seat: evidence at the left, questions at the right, and what became of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from academy import auditing, foreign, rasterising, registry, specs, transcripts
-from academy.bundle import RecordView, TaskSpec
-from academy.models import Decision, Exposure, InstanceRecord
-from academy.packs import raw_record
-from academy.querysets import has_role
-from adjudication import claiming, deciding, forms
-from adjudication.masking import Mask
+from academy.models import Decision, InstanceRecord, Score
+from adjudication import deciding, evidence, forms, kinds, opening
 from adjudication.models import Draft, Queue, ReviewItem, Seat
+from adjudication.policies import read_policy
+from adjudication.questions import Question
 
-IN = (Seat.State.PENDING, Seat.State.SUBMITTED)
 SKIP_REASONS = (
     "Not my field",
     "Evidence does not load",
     "I know this run",
     "Conflict of interest",
 )
-
-
-def queue_rows(user: Any) -> list[dict[str, Any]]:
-    """Queues with what is open, held by others, and one's own part."""
-    now = timezone.now()
-    queues = (
-        Queue.objects.visible_to(user)
-        .select_related("version__suite")
-        .annotate(
-            open_items=Count("items", filter=Q(items__state="open"), distinct=True),
-            all_items=Count("items", filter=~Q(items__state="closed"), distinct=True),
-            held=Count(
-                "items__seats",
-                filter=Q(items__seats__state="held", items__seats__lease_until__gte=now),
-                distinct=True,
-            ),
-            mine=Count(
-                "items__seats",
-                filter=Q(
-                    items__seats__holder=user, items__seats__state__in=("pending", "submitted")
-                ),
-                distinct=True,
-            ),
-        )
-        .order_by("title", "pk")
-    )
-    return [{"queue": queue, "done": queue.all_items - queue.open_items} for queue in queues]
-
-
-def queues_context(user: Any) -> dict[str, Any]:
-    """The page of queues, with the seat to resume."""
-    seat = claiming.current_seat(user)
-    recent = (
-        Seat.objects.filter(holder=user, state__in=IN)
-        .select_related("item__record__task", "item__queue")
-        .order_by("-submitted_at", "-pk")[:10]
-    )
-    return {
-        "queues": queue_rows(user),
-        "seat": seat,
-        "draft": draft_of(seat, user) if seat else None,
-        "recent": recent,
-        "undoable": undoable_seat(user),
-        "may_review": has_role(user, "reviewer", "adjudicator"),
-        "now": timezone.now(),
-    }
+ACTS = ("submit", "draft", "release", "skip", "defer", "escalate", "undo")
+SEAT_ACTS = ("not_blind", "suggestion", "withdraw", "send_back", "raw")
+SUBJECTS = (
+    "item__queue__version__suite",
+    "item__record__task",
+    "item__record__run__entrant",
+    "item__task",
+    "item__criterion__task",
+    "item__finding",
+    "item__appeal",
+)
 
 
 def draft_of(seat: Seat, user: Any) -> Draft | None:
@@ -79,65 +39,18 @@ def draft_of(seat: Seat, user: Any) -> Draft | None:
     return found
 
 
-def mask_of(record: InstanceRecord) -> Mask:
-    """The names that would tell who made a record."""
-    entrant = record.run.entrant
-    names = [entrant.name, entrant.model, entrant.developer, entrant.harness, entrant.slug]
-    names += entrant.aliases.values_list("name", flat=True)
-    # A model often introduces itself without the provider that stands before it.
-    names.append(entrant.model.rpartition("/")[2])
-    return Mask.of(names)
-
-
-def texts_of(task: Any, answer: str, view: RecordView) -> Iterator[str]:
-    """All that is shown of a record with its names masked."""
-    yield from (task.title, task.prompt, answer)
-    for event in view.events:
-        yield from (event.title, event.tool, event.text)
-        if event.data is not None:
-            yield foreign.as_text(event.data)
-
-
-def sealed_parts(seat: Seat, task: TaskSpec, user: Any) -> Mapping[str, Any]:
-    """The sealed parts that the criteria name for whoever decides them; showing them is noted."""
-    record = deciding.record_of(seat.item)
-    needed = {need for criterion in task.criteria for need in criterion.needs}
-    fmt = registry.format_of(record.run.version.suite.format)
-    shown = {
-        name: value
-        for name, value in fmt.rater_view(task).items()
-        if value and (name in needed or not needed)
+def acts_of(seat: Seat) -> dict[str, str]:
+    """The addresses of all that can be done with a seat."""
+    return {
+        act: reverse(f"adjudication:{act.replace('_', '-')}", args=[seat.pk])
+        for act in (*ACTS, *SEAT_ACTS, "seat")
     }
-    if (
-        shown
-        and not Exposure.objects.filter(user=user, task=record.task, why=f"seat:{seat.pk}").exists()
-    ):
-        auditing.expose(
-            user, task=record.task, what=", ".join(sorted(shown)), why=f"seat:{seat.pk}"
-        )
-    return shown
-
-
-def opened(seat: Seat) -> tuple[InstanceRecord, TaskSpec, RecordView]:
-    """The record under review, its task with the key, and the record as it is shown."""
-    record = InstanceRecord.objects.select_related(
-        "task", "run__entrant", "run__version__suite"
-    ).get(pk=seat.item.record_id)
-    keys = specs.latest_keys_of([record.task_id])
-    task = specs.task_spec(
-        record.task, list(record.task.criteria.order_by("ordinal")), keys.get(record.task_id)
-    )
-    return record, task, registry.open_record(record.run.form, raw_record(record), task)
 
 
 def steps_context(seat: Seat, query: Mapping[str, str]) -> dict[str, Any]:
     """One page of the transcript under review, masked."""
-    record, _task, view = opened(seat)
-    return {
-        **transcripts.page(record, view, query),
-        "steps_url": reverse("adjudication:seat", args=[seat.pk]),
-        "mask": mask_of(record),
-    }
+    url = reverse("adjudication:seat", args=[seat.pk])
+    return evidence.steps_of(seat.item, query, url=url, mask=evidence.mask_of(seat.item))
 
 
 def form_context(
@@ -154,20 +67,35 @@ def form_context(
     """
     draft = draft_of(seat, user)
     stored = content if content is not None else (draft.content if draft else {})
-    criteria = deciding.criteria_of(seat.item)
+    kind = kinds.kind_of(seat.item)
+    questions = deciding.questions_of(seat.item)
     newest = draft.revision if draft else 0
+    made = forms.fields(questions, stored, problems or {})
+    notes = evidence.notes_beside(seat.item, questions)
+    for field in made:
+        field["note"] = notes.get(field["question"].key, "")
+    policy = read_policy(seat.item.queue.policy)
+    add_suggestions(seat, made)
     return {
         "seat": seat,
         "item": seat.item,
+        "item_name": opening.name_of(seat.item),
         "queue": seat.item.queue,
-        "mask": mask_of(deciding.record_of(seat.item)),
-        "fields": forms.fields(criteria, stored, problems or {}),
-        "answered": sum(1 for c in criteria if stored.get(c.key, {}).get("state")),
+        "kind": kind,
+        "beside": kind.beside(seat.item),
+        "acts": acts_of(seat),
+        "mask": evidence.mask_of(seat.item),
+        "fields": made,
+        "sections": forms.sections(made, kind.sections),
+        "answered": sum(1 for q in questions if stored.get(q.key, {}).get("state")),
+        "comment": stored.get(forms.COMMENT, {}).get("reason", seat.comment),
         "problems": problems or {},
         "draft": draft,
         "revision": newest if revision is None else revision,
         "is_stale": revision is not None and revision < newest,
         "is_mine": seat.holder_id == user.pk and seat.state == Seat.State.HELD,
+        "may_open": policy.suggestion == "open" and not seat.suggestion_seen,
+        "is_blind": policy.is_blind,
         "guideline": seat.item.queue.guidelines.order_by("-revision").first(),
         "confidences": forms.CONFIDENCES,
         "skip_reasons": SKIP_REASONS,
@@ -175,32 +103,56 @@ def form_context(
     }
 
 
+def add_suggestions(seat: Seat, made: list[dict[str, Any]]) -> None:
+    """Put what judges and checks said beside each question, where the reviewer opened it."""
+    if not seat.suggestion_seen:
+        return
+    judged = judged_of(seat.item)
+    for field in made:
+        field["judges"] = judged.get(pk_of(field["question"]), [])
+
+
 def bench_context(seat: Seat, user: Any, query: Mapping[str, str], **sent: Any) -> dict[str, Any]:
     """Everything on the bench of a held seat: evidence at the left, criteria at the right."""
-    record, task, view = opened(seat)
-    answer = foreign.as_text(view.answer)
     queue = seat.item.queue
     form = form_context(seat, user, **sent)
-    mask = form["mask"]
     return {
-        **transcripts.page(record, view, query),
+        **evidence_context(seat, user, query, form),
         **form,
         "steps_url": reverse("adjudication:seat", args=[seat.pk]),
-        "record": record,
-        "task": record.task,
-        "masked": sum(mask.count(text) for text in texts_of(record.task, answer, view)),
-        "answer": answer,
-        "sealed": sealed_parts(seat, task, user),
-        "files": rasterising.shown(record.task.assets.all()),
-        "done": queue.items.exclude(state__in=("open", "closed")).count(),
-        "total": queue.items.exclude(state="closed").count(),
-        "undoable": undoable_seat(user),
+        **place_in(queue),
+        **undo_context(user),
     }
+
+
+def place_in(queue: Queue) -> dict[str, int]:
+    """How far a queue is."""
+    counted = dict(queue.tallies.values_list("state", "number"))
+    done = counted.get("decided", 0) + counted.get("resolved", 0)
+    return {"done": done, "total": done + counted.get("open", 0)}
+
+
+def evidence_context(
+    seat: Seat, user: Any, query: Mapping[str, str], form: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What stands at the left: the kind's own evidence, the record, or the task."""
+    item, mask = seat.item, form["mask"]
+    questions = [field["question"] for field in form["fields"]]
+    kind = kinds.kind_of(item)
+    own = dict(kind.evidence(item, seat, user)) if kind.evidence is not None else {}
+    task = opening.subject_task(item)
+    if opening.subject_record(item) is not None:
+        shown = evidence.record_evidence(seat, user, query, questions, mask)
+    elif task is not None:
+        shown = evidence.task_evidence(seat, user, questions, task, mask)
+    else:
+        shown = {"masked": 0, "has_record": False}
+    return {**shown, **own}
 
 
 def lost_context(seat: Seat, user: Any, **sent: Any) -> dict[str, Any]:
     """A seat whose lease went: one's own words, and what became of the item."""
-    is_open = seat.item.state == ReviewItem.State.OPEN
+    is_open = seat.item.state in (ReviewItem.State.OPEN, ReviewItem.State.GOLD)
     skipped = seat.item.skips.filter(user=user).exists()
     return {
         **form_context(seat, user, **sent),
@@ -214,56 +166,132 @@ def undoable_seat(user: Any) -> Seat | None:
     """The newest submission of this person that can still be taken back."""
     found: Seat | None = (
         Seat.objects.filter(holder=user, state=Seat.State.PENDING, final_at__gt=timezone.now())
-        .select_related("item__record__task", "item__queue")
+        .select_related(*SUBJECTS)
         .order_by("-submitted_at", "-pk")
         .first()
     )
     return found
 
 
+def undo_context(user: Any) -> dict[str, Any]:
+    """The notice of the submission that can still be taken back."""
+    found = undoable_seat(user)
+    return {"undoable": found, "undoable_name": opening.name_of(found.item) if found else ""}
+
+
 def outcome_context(seat: Seat, user: Any) -> dict[str, Any]:
     """A submitted seat: one's own verdicts beside those of judges, which are open from now on."""
     item: ReviewItem = seat.item
-    criteria = deciding.criteria_of(item)
-    judged: dict[int, list[Decision]] = {}
-    if seat.state == Seat.State.SUBMITTED:
-        for row in Decision.objects.filter(
-            record=item.record, source__in=("judge", "imported", "machine"), current=True
-        ).order_by("author", "pk"):
-            if row.criterion_id is not None:
-                judged.setdefault(row.criterion_id, []).append(row)
-    rows = [
-        {
-            "criterion": criterion,
-            "own": own_words(criterion, seat.verdicts.get(criterion.key, {})),
-            "reason": seat.verdicts.get(criterion.key, {}).get("reason", ""),
-            "judges": judged.get(criterion.pk, []),
-            "differs": any(
-                differs(seat.verdicts.get(criterion.key, {}), row)
-                for row in judged.get(criterion.pk, [])
-            ),
-        }
-        for criterion in criteria
-    ]
+    questions = deciding.questions_of(item)
+    is_final = seat.state == Seat.State.SUBMITTED
+    judged = judged_of(item) if is_final else {}
+    rows = [outcome_row(question, seat, judged.pop(pk_of(question), [])) for question in questions]
+    reads = kinds.reads_answers(item.queue, user)
+    record = opening.subject_record(item)
     return {
         "seat": seat,
         "item": item,
+        "item_name": opening.name_of(item),
         "queue": item.queue,
-        "record": item.record,
+        "acts": acts_of(seat),
+        "mask": None,
+        "record": record,
         "rows": rows,
-        "shows_record": seat.state == Seat.State.SUBMITTED
-        and InstanceRecord.objects.visible_to(user).filter(pk=item.record_id).exists(),
-        "others_missing": item.state == ReviewItem.State.OPEN,
+        "checks": [row for listed in judged.values() for row in listed],
+        "outcomes": outcomes_of(record) if is_final and record is not None else [],
+        "facts": record if is_final else None,
+        "has_judges": record is not None,
+        "shows_record": is_final
+        and record is not None
+        and InstanceRecord.objects.visible_to(user).filter(pk=record.pk).exists(),
+        "others": others_of(seat) if is_open_to(seat) and reads else [],
+        "others_missing": item.state in (ReviewItem.State.OPEN, ReviewItem.State.GOLD),
+        "may_withdraw": is_final and item.state == ReviewItem.State.OPEN,
         "now": timezone.now(),
     }
 
 
-def own_words(criterion: Any, given: Mapping[str, Any]) -> str:
-    """An answer in the words in which it was offered."""
-    code = forms.code_of(criterion, given)
-    return next((c.label for c in forms.choices_of(criterion) if c.code == code), "–")
+def outcome_row(question: Question, seat: Seat, judges: list[Decision]) -> dict[str, Any]:
+    """One question with one's own answer and those of judges."""
+    given = seat.verdicts.get(question.key, {})
+    return {
+        "question": question,
+        "own": forms.words_for(question, given) if given else "",
+        "fault": given.get("fault", ""),
+        "reason": given.get("reason", ""),
+        "judges": judges,
+        "differs": any(differs(given, row) for row in judges),
+    }
+
+
+def is_open_to(seat: Seat) -> bool:
+    """Whether a holder may read what others said: one's own is in, and the item is decided."""
+    return seat.state == Seat.State.SUBMITTED and seat.item.state == ReviewItem.State.RESOLVED
+
+
+def others_of(seat: Seat) -> list[dict[str, Any]]:
+    """What other seats of an item said; names only for the person who decided between them."""
+    shows_names = seat.role == Seat.Role.THIRD
+    questions = deciding.questions_of(seat.item)
+    letters = "ABCDEFGH"
+    others = [
+        other
+        for other in seat.item.seats.select_related("holder").order_by("number")
+        if other.pk != seat.pk and other.state == Seat.State.SUBMITTED
+    ]
+    return [
+        {
+            "label": label_of(other, letters[place], shows_names),
+            "comment": other.comment,
+            "answers": [
+                {
+                    "question": question,
+                    "words": forms.words_for(question, other.verdicts[question.key]),
+                    "reason": other.verdicts[question.key].get("reason", ""),
+                }
+                for question in questions
+                if question.key in other.verdicts
+            ],
+        }
+        for place, other in enumerate(others)
+    ]
+
+
+def label_of(seat: Seat, letter: str, shows_names: bool) -> str:
+    """What a seat is called on pages."""
+    if shows_names and seat.holder is not None:
+        return str(seat.holder.get_username())
+    return "Third person" if seat.role == Seat.Role.THIRD else f"Reviewer {letter}"
+
+
+def judged_of(item: ReviewItem) -> dict[int | None, list[Decision]]:
+    """What judges, imports and checks said of the record under review, by criterion."""
+    found: dict[int | None, list[Decision]] = {}
+    for row in deciding.suggestions_on(item):
+        if row.criterion_id is not None:
+            found.setdefault(row.criterion_id, []).append(row)
+    return found
+
+
+def outcomes_of(record: InstanceRecord) -> list[Score]:
+    """The outcomes that scorers gave a record, by metric; what was automatic is among them."""
+    scores = Score.objects.filter(
+        record=record,
+        mode="strict",
+        scoring_pass__state="published",
+        current=True,
+        status="scored",
+        measures__has_key="outcome",
+    )
+    return list(scores.select_related("metric").order_by("metric__ordinal", "pk"))
+
+
+def pk_of(question: Question) -> int | None:
+    """The criterion that a question is on."""
+    return None if question.criterion is None else question.criterion.pk
 
 
 def differs(given: Mapping[str, Any], judged: Decision) -> bool:
     """Whether a judge says something else."""
-    return (given.get("state"), given.get("value")) != (judged.state, judged.value)
+    value = judged.value if judged.state == "value" else given.get("value")
+    return (given.get("state"), given.get("value")) != (judged.state, value)

@@ -12,14 +12,14 @@ from django.db.models import F
 from django.utils import timezone
 
 from academy import auditing, tasks, work
-from academy import deciding as core
 from academy.errors import AcademyError
-from academy.models import Criterion, InstanceRecord
-from adjudication import claiming
+from academy.models import Decision
+from adjudication import claiming, kinds, resolving, seating
 from adjudication.models import Draft, ExtraVerdict, ReviewItem, Seat
+from adjudication.policies import read_policy
+from adjudication.questions import Question
 
-CONFIDENCES = {"low": 0.25, "medium": 0.5, "high": 0.75}
-LONGEST_REASON = 20_000
+ASKED = "asked_questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +60,42 @@ def save_draft(
     return draft
 
 
+def questions_of(item: ReviewItem) -> list[Question]:
+    """What every seat of an item is asked; looked up once for an item that was read."""
+    asked: list[Question] | None = item.__dict__.get(ASKED)
+    if asked is None:
+        asked = item.__dict__[ASKED] = kinds.kind_of(item).questions(item)
+    return asked
+
+
 def check_verdicts(
-    criteria: Sequence[Criterion], content: Mapping[str, Mapping[str, Any]]
+    questions: Sequence[Question], content: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, str]:
-    """What is missing or wrong in a form, by criterion key; empty when it may be submitted."""
-    problems = {}
-    for criterion in criteria:
-        given = content.get(criterion.key, {})
-        state = given.get("state", "")
-        if not state:
-            problems[criterion.key] = "Choose a verdict."
-            continue
-        try:
-            core.check_value(criterion, state, given.get("value"))
-        except AcademyError as error:
-            problems[criterion.key] = str(error)
-            continue
-        is_plain = state == "value" and given.get("value") is True
-        reason = str(given.get("reason", ""))
-        if not is_plain and not reason.strip():
-            problems[criterion.key] = "Give a reason" + (
-                " for anything but “met”." if criterion.scale == "met" else "."
-            )
-        elif len(reason) > LONGEST_REASON:
-            problems[criterion.key] = (
-                f"The reason has {len(reason):,} characters; at most {LONGEST_REASON:,} are kept."
-            )
-    return problems
+    """What is missing or wrong in a form, by question key; empty when it may be submitted."""
+    found = {asked.key: asked.problem(content.get(asked.key, {})) for asked in questions}
+    return {key: problem for key, problem in found.items() if problem}
+
+
+def problems_of(seat: Seat, content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What is missing or wrong in what a seat's holder wants to submit, by question key.
+
+    A third person answers what is disputed, and what they reopen, each with a reason.
+    """
+    questions = questions_of(seat.item)
+    if seat.role != Seat.Role.THIRD:
+        return check_verdicts(questions, content)
+    disputed = set(resolving.disputed(seat.item))
+    asked = [q for q in questions if q.key in disputed or answered(content).get(q.key)]
+    found = check_verdicts(asked, content)
+    for question in asked:
+        if not str(content.get(question.key, {}).get("reason", "")).strip():
+            found.setdefault(question.key, "Give a reason for what you decide.")
+    return found
+
+
+def answered(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The answers among what was sent."""
+    return {key: dict(given) for key, given in content.items() if given.get("state")}
 
 
 def submit(
@@ -94,21 +103,22 @@ def submit(
     *,
     user: Any,
     verdicts: Mapping[str, Mapping[str, Any]],
+    comment: str = "",
     at: datetime | None = None,
 ) -> Submitted:
     """Hand all verdicts of a seat in. They can be undone until the window ends.
 
     After a lost lease they are kept as extra and never counted, and the draft stays. A seat that
-    was submitted already stays as it is. Raises AcademyError when a criterion lacks a verdict or
+    was submitted already stays as it is. Raises AcademyError when a question lacks a verdict or
     a reason.
     """
-    criteria = criteria_of(seat.item)
-    problems = check_verdicts(criteria, verdicts)
+    problems = problems_of(seat, verdicts)
     if problems:
         listed = "; ".join(f"{key}: {text}" for key, text in problems.items())
         raise AcademyError(f"The review is not complete. {listed}")
     now = at or timezone.now()
-    final_at = now + timedelta(seconds=seat.item.queue.undo_seconds)
+    queue = seat.item.queue
+    final_at = now + timedelta(seconds=queue.undo_seconds)
     with transaction.atomic():
         moved = (
             Seat.objects.held_by(user)
@@ -118,7 +128,9 @@ def submit(
                 submitted_at=now,
                 final_at=final_at,
                 lease_until=None,
-                verdicts=plain(verdicts),
+                guideline=queue.guidelines.order_by("-revision").values("pk")[:1],
+                comment=comment,
+                verdicts=answered(verdicts),
             )
         )
         if not moved:
@@ -127,6 +139,7 @@ def submit(
         Draft.objects.filter(item=seat.item, user=user).update(
             content=plain(verdicts), revision=F("revision") + 1, saved_at=now
         )
+        seating.note("submit", seat.item, by=user, seat=seat.pk)
         owe_finalising(seat.pk, final_at)
     return Submitted(is_extra=False, final_at=final_at)
 
@@ -141,6 +154,7 @@ def submit_again(
     kept = ExtraVerdict.objects.filter(item=seat.item, user=user, verdicts=plain(verdicts))
     if not kept.exists():
         ExtraVerdict.objects.create(item=seat.item, user=user, verdicts=plain(verdicts), sent_at=at)
+        seating.note("extra", seat.item, by=user, seat=seat.pk)
     return Submitted(is_extra=True, final_at=None)
 
 
@@ -182,22 +196,14 @@ def undo(seat: Seat, *, user: Any, at: datetime | None = None) -> bool:
                 state=Seat.State.HELD,
                 submitted_at=None,
                 final_at=None,
+                guideline=None,
+                undone=F("undone") + 1,
                 lease_until=claiming.lease_end(seat.item.queue, now),
             )
     except IntegrityError:
         return False
+    seating.note("undo", seat.item, by=user, seat=seat.pk)
     return True
-
-
-def criteria_of(item: ReviewItem) -> list[Criterion]:
-    """All criteria of the record under review, in order; those a machine decides are not asked."""
-    if item.record is None:
-        return []
-    return list(
-        item.record.task.criteria.exclude(decided_by="machine")
-        .exclude(scale="fit")
-        .order_by("ordinal")
-    )
 
 
 def finalise_seat(payload: Mapping[str, Any]) -> Callable[[], None]:
@@ -219,7 +225,7 @@ def finalise_seat(payload: Mapping[str, Any]) -> Callable[[], None]:
 
 @transaction.atomic
 def finalise(seat_id: int, *, at: datetime | None = None) -> bool:
-    """Make a pending submission final, and decide the item when all its seats are in.
+    """Make a pending submission final, and settle the item when all its seats are in.
 
     False when the submission was undone or is still within its window.
     """
@@ -229,55 +235,69 @@ def finalise(seat_id: int, *, at: datetime | None = None) -> bool:
     )
     if not moved:
         return False
-    seat = Seat.objects.select_related("item__queue").get(pk=seat_id)
-    item = ReviewItem.objects.select_for_update().get(pk=seat.item_id)
-    seats = list(item.seats.order_by("number"))
-    if any(other.state != Seat.State.SUBMITTED for other in seats):
+    seat = Seat.objects.select_related("holder").get(pk=seat_id)
+    item = seating.lock_item(seat.item_id)
+    if item.state == ReviewItem.State.GOLD:
         return True
-    for other in seats:
-        record_seat(item, other)
-    agreed = all(same_verdicts(seats[0].verdicts, other.verdicts) for other in seats[1:])
-    item.state = ReviewItem.State.RESOLVED if agreed else ReviewItem.State.DECIDED
-    item.resolved_at = now if agreed else None
-    item.save(update_fields=["state", "resolved_at"])
+    if seat.role == Seat.Role.THIRD:
+        resolving.settle_third(item, seat, at=now)
+    elif item.state == ReviewItem.State.OPEN:
+        resolving.settle_seats(item, at=now)
+    elif item.state != ReviewItem.State.DECIDED:
+        # Decided without this seat; its words stand beside what was decided.
+        resolving.store(item, seat)
     return True
 
 
-def same_verdicts(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether two submissions say the same of every criterion, whatever their reasons."""
-    return {key: (given["state"], given.get("value")) for key, given in first.items()} == {
-        key: (given["state"], given.get("value")) for key, given in second.items()
-    }
+def withdraw(seat: Seat, *, user: Any, reason: str) -> None:
+    """Take one's verdicts back before the item is resolved; see `resolving.withdraw`."""
+    resolving.withdraw(seat, user=user, reason=reason)
 
 
-def record_of(item: ReviewItem) -> InstanceRecord:
-    """The record an item is about. Raises AcademyError for an item about something else."""
-    if item.record is None:
-        raise AcademyError(f"Item {item.pk} is not about a record.")
-    return item.record
+@transaction.atomic
+def report_not_blind(seat: Seat, *, user: Any, text: str) -> None:
+    """Note on one's seat that something shows who made the record.
+
+    Raises AcademyError without words, or when the seat is not one's own.
+    """
+    if not text.strip():
+        raise AcademyError("Say what gives the origin away.")
+    mine = Seat.objects.filter(pk=seat.pk, holder=user).exclude(state=Seat.State.WITHDRAWN)
+    if not mine.update(not_blind=text.strip()):
+        raise AcademyError("This seat is not yours any more.")
+    seat.not_blind = text.strip()
+    seating.note("not_blind", seat.item, by=user, reason=text.strip(), seat=seat.pk)
 
 
-def record_seat(item: ReviewItem, seat: Seat) -> None:
-    """Hand the verdicts of a seat to the core, where they become decisions of a person."""
-    criteria = {criterion.key: criterion for criterion in criteria_of(item)}
-    core.record_decisions(
-        record_of(item),
-        [
-            core.Verdict(
-                criterion=criteria[key],
-                state=given["state"],
-                value=given.get("value"),
-                reason=given.get("reason", ""),
-                confidence=CONFIDENCES.get(given.get("confidence", "")),
-                suggestion_seen=seat.suggestion_seen,
-            )
-            for key, given in seat.verdicts.items()
-            if key in criteria
-        ],
-        source="person",
-        person=seat.holder,
-        seat=seat.pk,
-        probability=item.probability,
-        at=seat.submitted_at,
+@transaction.atomic
+def open_suggestion(seat: Seat, *, user: Any) -> list[Decision]:
+    """What judges and checks said, before one's own verdict; that it was seen stays with the seat.
+
+    Raises AcademyError where the queue keeps it sealed, or the seat is not held any more.
+    """
+    if read_policy(seat.item.queue.policy).suggestion != "open":
+        raise AcademyError("In this queue the suggestion stays sealed until your verdict is in.")
+    held = Seat.objects.held_by(user).filter(pk=seat.pk)
+    if not held.update(suggestion_seen=True):
+        raise AcademyError("You do not hold this item any more.")
+    if not seat.suggestion_seen:
+        record = seat.item.record
+        auditing.expose(
+            user,
+            task=record.task if record is not None else seat.item.task,
+            what="suggestion",
+            why=f"seat:{seat.pk}",
+        )
+        seating.note("suggestion", seat.item, by=user, seat=seat.pk)
+    seat.suggestion_seen = True
+    return suggestions_on(seat.item)
+
+
+def suggestions_on(item: ReviewItem) -> list[Decision]:
+    """What judges, imports and checks say of the record of an item."""
+    if item.record_id is None:
+        return []
+    rows = Decision.objects.filter(
+        record=item.record_id, source__in=("judge", "imported", "machine"), current=True
     )
-    auditing.note("review.decide", f"record:{item.record_id}", by=seat.holder, seat=seat.pk)
+    return list(rows.select_related("criterion").order_by("criterion__ordinal", "author", "pk"))

@@ -3,61 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from academy.models import Criterion
+from adjudication.questions import LONGEST_NUMBER, Question, Section, number_of
 
-CANNOT_TELL = "unk"
-DEFECTIVE = "odd"
-NOT_APPLICABLE = "na"
-STATES = {CANNOT_TELL: "cannot_tell", DEFECTIVE: "defective", NOT_APPLICABLE: "na"}
-OUTCOMES = ("success", "partial", "incorrect", "incomplete", "blocked")
 CONFIDENCES = ("low", "medium", "high")
+LONGEST_COMMENT = 5_000
+# Where a draft keeps the comment on the whole item; no question has an empty key.
+COMMENT = ""
 
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One answer to a criterion: what is sent, what is shown, its colour and its key."""
-
-    code: str
-    label: str
-    css: str
-    key: str
-    value: Any = None
-
-
-def choices_of(criterion: Criterion) -> list[Choice]:
-    """The answers that a criterion's scale allows."""
-    if criterion.scale == "rating":
-        low, high = criterion.low or 0, 3 if criterion.high is None else criterion.high
-        made = [
-            Choice(str(number), anchor_of(criterion, number, low), "", str(number), number)
-            for number in range(low, high + 1)
-        ]
-        if criterion.allows_na:
-            made.append(Choice(NOT_APPLICABLE, "N/A", "na", "x"))
-        return made
-    if criterion.scale == "outcome":
-        made = [
-            Choice(name, name.capitalize(), "yes" if name == "success" else "", str(place), name)
-            for place, name in enumerate(OUTCOMES, 1)
-        ]
-    else:
-        made = [Choice("yes", "Met", "yes", "1", True), Choice("no", "Not met", "no", "2", False)]
-    place = len(made)
-    return [
-        *made,
-        Choice(CANNOT_TELL, "Cannot tell", "unk", str(place + 1)),
-        Choice(DEFECTIVE, "Criterion defective", "odd", str(place + 2)),
-    ]
-
-
-def anchor_of(criterion: Criterion, number: int, low: int) -> str:
-    """A rating's number with its anchor."""
-    place = number - low
-    anchors = criterion.anchors
-    return f"{number} {anchors[place]}" if place < len(anchors) else str(number)
+Content = dict[str, dict[str, Any]]
 
 
 def words_of(text: str) -> str:
@@ -65,63 +20,131 @@ def words_of(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\x00", "\ufffd")
 
 
-def read(criteria: Sequence[Criterion], data: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """What was sent, by criterion key; what was not answered has an empty state."""
-    content = {}
-    for criterion in criteria:
-        code = data.get(f"v-{criterion.pk}", "")
-        known = {choice.code: choice for choice in choices_of(criterion)}
-        choice = known.get(code)
-        state = "" if choice is None else STATES.get(code, "value")
-        confidence = data.get(f"c-{criterion.pk}", "")
-        content[criterion.key] = {
-            "state": state,
-            "value": choice.value if choice is not None and state == "value" else None,
-            "reason": words_of(data.get(f"r-{criterion.pk}", "")),
-            "confidence": confidence if confidence in CONFIDENCES else "",
-        }
-    return content
+def read(questions: Sequence[Question], data: Mapping[str, str]) -> Content:
+    """What was sent, by question key; what was not answered has an empty state.
+
+    With a button that answers a whole section, what is still open there gets that answer.
+    """
+    content = {question.key: read_one(question, data) for question in questions}
+    section, _, code = data.get("mark", "").partition(":")
+    return mark_all(questions, content, section, code) if code else content
 
 
-def code_of(criterion: Criterion, given: Mapping[str, Any]) -> str:
+def with_comment(content: Content, data: Mapping[str, str]) -> Content:
+    """A draft that keeps the comment on the whole item beside the answers."""
+    return {**content, COMMENT: {"reason": comment_of(data)}}
+
+
+def comment_of(data: Mapping[str, str]) -> str:
+    """The comment on the whole item."""
+    return words_of(data.get("m-item", ""))[:LONGEST_COMMENT]
+
+
+def read_one(question: Question, data: Mapping[str, str]) -> dict[str, Any]:
+    """One answer as it is kept in drafts and seats."""
+    choice = question.choice(data.get(f"v-{question.field}", ""))
+    confidence = data.get(f"c-{question.field}", "")
+    given = {
+        "state": "" if choice is None else choice.state,
+        "value": choice.value if choice is not None and choice.state == "value" else None,
+        "reason": words_of(data.get(f"r-{question.field}", "")),
+        "confidence": confidence if confidence in CONFIDENCES else "",
+    }
+    if question.takes == "number":
+        given |= read_number(data.get(f"n-{question.field}", ""))
+    if question.table:
+        given["table"] = question.table
+    fault = data.get(f"f-{question.field}", "")
+    if fault in question.faults:
+        given["fault"] = fault
+    return given
+
+
+def read_number(text: str) -> dict[str, Any]:
+    """A typed number; what is none is kept as it was typed, and answers nothing."""
+    typed = words_of(text)[:LONGEST_NUMBER]
+    if not typed.strip():
+        return {}
+    value = number_of(typed)
+    return {"state": "" if value is None else "value", "value": value, "typed": typed}
+
+
+def mark_all(questions: Sequence[Question], content: Content, section: str, code: str) -> Content:
+    """The same answer for all that is still open in a section."""
+    marked = dict(content)
+    for question in questions:
+        choice = question.choice(code)
+        given = content[question.key]
+        if question.section == section and choice is not None and not given["state"]:
+            marked[question.key] = {**given, "state": choice.state, "value": choice.value}
+    return marked
+
+
+def code_of(question: Question, given: Mapping[str, Any]) -> str:
     """The code of a stored answer, for showing it again."""
-    state = given.get("state", "")
-    if state == "value":
-        return next(
-            (
-                choice.code
-                for choice in choices_of(criterion)
-                if choice.value == given.get("value") and choice.code not in STATES
-            ),
-            "",
-        )
-    return next((code for code, name in STATES.items() if name == state), "")
+    state, value = given.get("state", ""), given.get("value")
+    for choice in question.choices:
+        if choice.state == state and (state != "value" or choice.value == value):
+            return choice.code
+    return ""
+
+
+def words_for(question: Question, given: Mapping[str, Any]) -> str:
+    """An answer in the words in which it was offered."""
+    if question.takes == "number" and given.get("state") == "value":
+        unit = (question.about or {}).get("unit", "")
+        return f"{given.get('typed') or given.get('value')} {unit}".strip()
+    choice = question.choice(code_of(question, given))
+    return choice.label if choice else "–"
 
 
 def fields(
-    criteria: Sequence[Criterion],
+    questions: Sequence[Question],
     content: Mapping[str, Mapping[str, Any]],
     problems: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """The questions as the template shows them, with what was answered and what is wrong."""
     first_open = next(
-        (c.key for c in criteria if not content.get(c.key, {}).get("state")),
-        criteria[0].key if criteria else "",
+        (q.key for q in questions if not content.get(q.key, {}).get("state")),
+        questions[0].key if questions else "",
     )
-    made = []
-    for number, criterion in enumerate(criteria, 1):
-        given = content.get(criterion.key, {})
-        made.append(
-            {
-                "number": number,
-                "criterion": criterion,
-                "choices": choices_of(criterion),
-                "chosen": code_of(criterion, given),
-                "reason": given.get("reason", ""),
-                "confidence": given.get("confidence", ""),
-                "problem": problems.get(criterion.key, ""),
-                "is_on": criterion.key == first_open,
-                "is_rating": criterion.scale == "rating",
-            }
-        )
-    return made
+    return [
+        {
+            "number": number,
+            **field_of(question, content.get(question.key, {})),
+            "problem": problems.get(question.key, ""),
+            "is_on": question.key == first_open,
+        }
+        for number, question in enumerate(questions, 1)
+    ]
+
+
+def field_of(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
+    """One question with what was answered."""
+    stored = given.get("value") if given.get("state") == "value" else None
+    return {
+        "question": question,
+        "choices": question.choices,
+        "chosen": code_of(question, given),
+        "typed": given.get("typed", "" if stored is None else stored),
+        "reason": given.get("reason", ""),
+        "confidence": given.get("confidence", ""),
+        "fault": given.get("fault", ""),
+        "is_rating": question.scale == "rating",
+        "is_number": question.takes == "number",
+        "has_outcomes": question.scale == "outcome",
+    }
+
+
+def sections(made: Sequence[Mapping[str, Any]], known: Sequence[Section]) -> list[dict[str, Any]]:
+    """Fields in their sections, in order; those of the scale "fit" are shown as rows of a table."""
+    named = {section.key: section for section in known}
+    found: list[dict[str, Any]] = []
+    for field in made:
+        key = field["question"].section
+        is_table = field["question"].scale == "fit"
+        if not found or (found[-1]["key"], found[-1]["is_table"]) != (key, is_table):
+            section = named.get(key) or Section(key, key.capitalize())
+            found.append({"key": key, "section": section, "is_table": is_table, "fields": []})
+        found[-1]["fields"].append(field)
+    return found

@@ -1,12 +1,16 @@
 /* Keys, clocks and the safety net of the review bench. Every act is a form and works without this file. */
 (function () {
-  var SAVE_MS = 1200, RETRY_MS = 4000, LONGEST_QUOTE = 600;
+  var SAVE_MS = 800, RETRY_MS = 4000, LONGEST_QUOTE = 600;
   function byId(id) { return document.getElementById(id); }
   function all(selector, root) { return Array.prototype.slice.call((root || document).querySelectorAll(selector)); }
   function form() { return byId("verdict"); }
-  function crits() { return form() ? all(".crit", form()) : []; }
+  function crits() { return form() ? all("[data-crit]", form()) : []; }
+  function isThird() { return Boolean(form() && form().hasAttribute("data-third")); }
+  function isPractice() { return Boolean(form() && form().hasAttribute("data-practice")); }
   function current() { return crits().findIndex(function (c) { return c.classList.contains("on"); }); }
-  function reasonOf(crit) { return crit.querySelector("textarea"); }
+  function reasonOf(crit) { return crit.querySelector('textarea[name^="r-"]'); }
+  function numberOf(crit) { return crit.querySelector('input[name^="n-"]'); }
+  function isAnswered(crit) { var box = numberOf(crit); return Boolean(chosenOf(crit) || (box && box.value.trim())); }
   function chosenOf(crit) { return crit.querySelector('input[name^="v-"]:checked'); }
   function say(text) { var box = byId("say"); if (box) box.textContent = text; }
   function store(act, key, value) {
@@ -20,30 +24,94 @@
     index = Math.max(0, Math.min(list.length - 1, index));
     list.forEach(function (c, i) { c.classList.toggle("on", i === index); });
     if (move) {
-      (chosenOf(list[index]) || list[index].querySelector("input")).focus({ preventScroll: true });
+      (chosenOf(list[index]) || list[index].querySelector("input:not([disabled])")).focus({ preventScroll: true });
       list[index].scrollIntoView({ block: "nearest" });
     }
+  }
+  /* In the third view only what is to be decided is walked; what is agreed is folded away. */
+  function isWalked(crit) { var fold = crit.closest("details"); return !fold || fold.open; }
+  function step(by) {
+    var list = crits(), at = current() + by;
+    while (list[at] && !isWalked(list[at])) at += by;
+    if (list[at]) focusOn(at, true);
+    return list.length > 0;
   }
   function choose(key) {
     var at = current(), crit = crits()[at], radio = crit && crit.querySelector('input[data-choice="' + key + '"]');
     if (!radio || radio.disabled) return false;
     radio.checked = true;
     radio.dispatchEvent(new Event("change", { bubbles: true }));
-    var advances = byId("advance") && byId("advance").checked, last = at === crits().length - 1;
-    if (radio.value !== "yes") reasonOf(crit).focus();
-    else focusOn(advances ? at + 1 : at, true);
-    say("Criterion " + (at + 1) + ": " + radio.parentNode.textContent.replace(/\s*\S+\s*$/, "").trim() + (radio.value === "yes" && advances && !last ? ". Now criterion " + (at + 2) + "." : "."));
+    follow(at, crit, radio);
     return true;
   }
+  /* After an answer: to its reason where one is needed, else on to the next question. */
+  function follow(at, crit, radio) {
+    var advances = byId("advance") && byId("advance").checked, last = at === crits().length - 1;
+    var asks = isThird() || radio.hasAttribute("data-why");
+    if (asks) reasonOf(crit).focus();
+    else focusOn(advances ? at + 1 : at, true);
+    say("Question " + (at + 1) + ": " + labelOf(radio) + (!asks && advances && !last ? ". Now question " + (at + 2) + "." : "."));
+  }
+  function labelOf(radio) {
+    var copy = radio.parentNode.cloneNode(true);
+    all("kbd", copy).forEach(function (k) { k.remove(); });
+    return copy.textContent.trim();
+  }
+  /* Take what a reviewer said; nothing is decided before it is submitted. */
+  function take(letter) {
+    var crit = crits()[current()], code = crit && crit.getAttribute("data-take-" + letter);
+    if (!code) return false;
+    var radio = all('input[name^="v-"]', crit).filter(function (r) { return r.value === code; })[0], box = numberOf(crit);
+    if (radio) radio.checked = true;
+    else if (box) { box.value = code; all('input[name^="v-"]', crit).forEach(function (r) { r.checked = false; }); }
+    else return false;
+    (radio || box).dispatchEvent(new Event("change", { bubbles: true }));
+    reasonOf(crit).focus();
+    say("Took the verdict of reviewer " + letter.toUpperCase() + ". Give a reason.");
+    return true;
+  }
+  /* One button answers a whole section; what was answered stays. */
+  document.addEventListener("click", function (event) {
+    var button = event.target.closest && event.target.closest("[data-mark]");
+    if (!button) return;
+    event.preventDefault();
+    var code = button.value.split(":")[1], part = button.closest("section"), last = null, marked = 0;
+    all("[data-crit]", part).forEach(function (crit) {
+      if (chosenOf(crit)) return;
+      last = all('input[name^="v-"]', crit).filter(function (r) { return r.value === code; })[0] || last;
+      if (last) { last.checked = true; marked += 1; }
+    });
+    if (last) last.dispatchEvent(new Event("change", { bubbles: true }));
+    say(marked + " marked; answers that were given stay.");
+  });
   function isTyping(target) {
     return /^(TEXTAREA|SELECT)$/.test(target.tagName) || (target.tagName === "INPUT" && !/^(radio|checkbox)$/.test(target.type));
   }
   function press(key) {
     var target = document.querySelector('[data-key="' + key + '"]');
     if (!target) return false;
-    if (target.tagName === "DETAILS") target.open = !target.open; else target.click();
+    if (target.tagName !== "DETAILS") { target.click(); return true; }
+    target.open = !target.open;
+    if (target.classList.contains("pop")) showPop(target);
     return true;
   }
+  function openPop() { return document.querySelector("details.pop[open]"); }
+  function showPop(pop) {
+    var first = pop.open && pop.querySelector("input, textarea, select, div button");
+    if (first) first.focus();
+  }
+  function closePop() {
+    var pop = openPop();
+    if (!pop) return false;
+    pop.open = false;
+    pop.querySelector("summary").focus();
+    return true;
+  }
+  /* One question at a time. */
+  document.addEventListener("toggle", function (event) {
+    var pop = event.target;
+    if (pop.matches && pop.matches("details.pop") && pop.open) all("details.pop[open]").forEach(function (other) { if (other !== pop) other.open = false; });
+  }, true);
 
   /* ---------- quotes ---------- */
   function quote() {
@@ -61,6 +129,7 @@
   }
   function cite() {
     var cited = {};
+    if (isThird()) return;
     crits().forEach(function (crit, i) {
       (reasonOf(crit).value.match(/^> step \d+/gm) || []).forEach(function (line) {
         var seq = line.slice(7);
@@ -91,20 +160,31 @@
 
   /* ---------- keys ---------- */
   function act(key) {
-    if (key === "j" || key === "k") { focusOn(current() + (key === "j" ? 1 : -1), true); return crits().length > 0; }
+    if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
     if (/^[0-9x]$/.test(key)) return choose(key);
-    if (key === "e" && crits()[current()]) { reasonOf(crits()[current()]).focus(); return true; }
+    if (isThird() && (key === "a" || key === "b")) return take(key);
+    if (key === "w" && crits()[current()]) { reasonOf(crits()[current()]).focus(); return true; }
     if (key === "q") return quote();
     if (key === "n") return nextCited();
-    return /^[gur]$/.test(key) && press(key);
+    return /^[gursdev]$/.test(key) && press(key);
+  }
+  /* Up and down walk the questions, but scroll the evidence; left and right stay with the answers. */
+  function arrow(event) {
+    var by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0, at = event.target;
+    if (!by || !form() || !(at === document.body || form().contains(at)) || at.closest("details.pop")) return false;
+    return step(by);
   }
   document.addEventListener("keydown", function (event) {
     var send = form() && form().querySelector("[data-submit]");
     if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && send) { event.preventDefault(); send.click(); return; }
     if (document.querySelector("dialog[open]")) return;
+    if (event.key === "Escape" && closePop()) { event.preventDefault(); return; }
     if (event.key === "Escape" && isTyping(event.target) && form() && form().contains(event.target)) { focusOn(current(), true); return; }
+    /* Enter in a field would press the first button of the form. */
+    if (event.key === "Enter" && event.target.tagName === "INPUT" && event.target.form === form()) { event.preventDefault(); return; }
     if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (act(event.key)) event.preventDefault();
+    if (openPop() && openPop().contains(event.target) && !/^[sdev]$/.test(event.key)) return;
+    if (arrow(event) || act(event.key)) event.preventDefault();
   });
   /* A press of the mouse moves the place only when it ends, or the target would slip from under it. */
   var pressing = false;
@@ -113,7 +193,7 @@
     document.addEventListener(name, function () { window.setTimeout(function () { pressing = false; }, 0); });
   });
   function moveTo(event) {
-    var crit = event.target.closest && event.target.closest(".crit");
+    var crit = event.target.closest && event.target.closest("[data-crit]");
     if (crit && (event.type === "click" || !pressing)) focusOn(crits().indexOf(crit), false);
   }
   document.addEventListener("focusin", moveTo);
@@ -123,35 +203,42 @@
   var saved = "", sent = "", timer = null, isLeaving = false, isStale = false, lastSaid = 0;
   function words() {
     var kept = new URLSearchParams();
-    new FormData(form()).forEach(function (value, name) { if (/^[vrc]-/.test(name)) kept.append(name, value); });
+    new FormData(form()).forEach(function (value, name) { if (/^[vrcfnm]-/.test(name)) kept.append(name, value); });
     return kept.toString();
   }
   function shelf() { return "academy-draft:" + form().getAttribute("data-shelf"); }
   function keep() { store("set", shelf(), JSON.stringify({ revision: form().elements.revision.value, words: words() })); }
-  function later(ms) { if (!timer && !isStale) timer = window.setTimeout(save, ms); }
+  function later(ms) { if (!timer && !isStale && !isPractice()) timer = window.setTimeout(save, ms); }
   function save() {
     timer = null;
     if (form() && words() !== saved) byId("autosave").dispatchEvent(new Event("save"));
   }
   function typed(event) {
-    if (!form() || !form().contains(event.target) || !/^[vrc]-/.test(event.target.name || "")) return;
-    keep();
+    if (!form() || !form().contains(event.target) || !/^[vrcfnm]-/.test(event.target.name || "")) return;
+    if (!isPractice()) keep();
     later(event.type === "change" ? 300 : SAVE_MS);
+    if (/^n-/.test(event.target.name)) settleNumber(event.target);
     refresh();
+  }
+  /* A number stands instead of "cannot tell". */
+  function settleNumber(box) {
+    if (box.value.trim()) all('input[name^="v-"]', box.closest("[data-crit]")).forEach(function (r) { r.checked = false; });
   }
   document.addEventListener("input", typed);
   document.addEventListener("change", typed);
   function refresh() {
-    crits().forEach(function (c) {
+    var counted = crits().filter(function (c) { return !isThird() || !c.closest("details"); }), done = counted.filter(isAnswered).length;
+    if (!isThird()) crits().forEach(function (c) {
       c.classList.toggle("filled", Boolean(reasonOf(c).value.trim() || c.querySelector('input[name^="c-"]:checked')));
     });
-    byId("answered").textContent = crits().filter(chosenOf).length;
+    byId("answered").textContent = done;
+    if (byId("left")) byId("left").textContent = counted.length - done;
     cite();
   }
   function put(text) {
     var kept = new URLSearchParams(text);
-    all("input[type=radio], textarea", form()).forEach(function (field) {
-      if (!/^[vrc]-/.test(field.name)) return;
+    all('input[type=radio], textarea, input[name^="n-"]', form()).forEach(function (field) {
+      if (!/^[vrcfnm]-/.test(field.name)) return;
       if (field.type === "radio") field.checked = kept.get(field.name) === field.value;
       else field.value = kept.get(field.name) || "";
     });
@@ -168,17 +255,18 @@
     button.textContent = "Use them";
     button.addEventListener("click", function () { note.remove(); put(text); focusOn(current(), true); });
     note.append(label, button);
-    form().insertBefore(note, crits()[0] || null);
+    form().insertBefore(note, byId("autosave").nextSibling);
   }
   function restore() {
     var kept = null;
+    if (isPractice()) return;
     try { kept = JSON.parse(store("get", shelf())); } catch (e) { /* not ours */ }
     if (!kept || kept.words === words()) { store("remove", shelf()); return; }
     if (kept.revision === form().elements.revision.value) put(kept.words); else offer(kept.words);
   }
   /* An element that was swapped away is still named by the request. */
   function isAutosave(event) { return event.detail.requestConfig.elt.id === "autosave"; }
-  function leaves(event) { return event.detail.requestConfig.elt.closest("#verdict, [form=verdict]") && !isAutosave(event); }
+  function leaves(event) { return event.detail.requestConfig.elt.closest("#verdict, [form]") && !isAutosave(event); }
   document.addEventListener("htmx:beforeRequest", function (event) {
     if (isLeaving) event.preventDefault();
     else if (isAutosave(event)) sent = words();
@@ -205,11 +293,15 @@
     saved = words();
     isStale = Boolean(form().querySelector(".note.warn[role=alert]"));
     arrange();
+    showWrong();
+  });
+
+  function showWrong() {
     var wrong = crits().findIndex(function (c) { return c.classList.contains("wrong"); });
     if (wrong < 0) return;
     focusOn(wrong, true);
-    if (chosenOf(crits()[wrong])) reasonOf(crits()[wrong]).focus();
-  });
+    if (isAnswered(crits()[wrong])) reasonOf(crits()[wrong]).focus();
+  }
 
   /* ---------- clocks, by the server's time ---------- */
   var skew = null, told = {};

@@ -147,14 +147,19 @@ def given(state: str = "value", value: Any = True, reason: str = "", **more: Any
 
 def verdicts(item: ReviewItem, *values: bool | str, reason: str = "seen") -> dict[str, Any]:
     """A complete review; a text is a state without a value. Met for what is not given."""
-    criteria = deciding.criteria_of(item)
-    listed = [*values, *[True] * (len(criteria) - len(values))]
+    asked = deciding.questions_of(item)
+    listed = [*values, *[True] * (len(asked) - len(values))]
     return {
-        criterion.key: given(value=None, state=said, reason=reason)
+        question.key: given(value=None, state=said, reason=reason, **fault_of(said))
         if isinstance(said, str)
         else given(value=said, reason=reason)
-        for criterion, said in zip(criteria, listed, strict=True)
+        for question, said in zip(asked, listed, strict=True)
     }
+
+
+def fault_of(said: bool | str) -> dict[str, str]:
+    """What a defective criterion suffers from."""
+    return {"fault": "ambiguous"} if said == "defective" else {}
 
 
 CODES = {True: "yes", False: "no", "cannot_tell": "unk", "defective": "odd", "": ""}
@@ -164,13 +169,14 @@ def posted(
     item: ReviewItem, *values: bool | str, reason: str = "seen", revision: int = 0
 ) -> dict[str, str]:
     """The same as a browser would send it; "" leaves a criterion open."""
-    criteria = deciding.criteria_of(item)
-    listed = [*values, *[True] * (len(criteria) - len(values))]
+    asked = deciding.questions_of(item)
+    listed = [*values, *[True] * (len(asked) - len(values))]
     form = {"revision": str(revision)}
-    for criterion, said in zip(criteria, listed, strict=True):
+    for question, said in zip(asked, listed, strict=True):
         if said != "":
-            form[f"v-{criterion.pk}"] = CODES[said]
-        form[f"r-{criterion.pk}"] = reason
+            form[f"v-{question.field}"] = CODES[said]
+        form[f"r-{question.field}"] = reason
+        form |= {f"f-{question.field}": fault for fault in fault_of(said).values()}
     return form
 
 

@@ -93,7 +93,8 @@ def test_a_draft_is_kept_after_the_lease_was_lost(queue: Queue, seat: Seat, anna
         ({"state": "na", "value": None}, "Criterion R1 does not allow N/A."),
         ({"value": False, "reason": " \n"}, "Give a reason for anything but “met”."),
         ({"state": "cannot_tell", "value": None, "reason": ""}, "Give a reason"),
-        ({"state": "defective", "value": None, "reason": ""}, "Give a reason"),
+        ({"state": "defective", "value": None, "fault": "stale", "reason": ""}, "Give a reason"),
+        ({"state": "defective", "value": None}, "Say what is wrong with the criterion"),
         ({"reason": "x" * 20_001}, "The reason has 20,001 characters; at most 20,000 are kept."),
     ],
 )
@@ -102,7 +103,7 @@ def test_a_review_with_something_missing_is_not_taken(
 ) -> None:
     said = build.verdicts(seat.item)
     said["R1"] |= change
-    found = deciding.check_verdicts(deciding.criteria_of(seat.item), said)
+    found = deciding.check_verdicts(deciding.questions_of(seat.item), said)
     assert list(found) == ["R1"]
     assert problem in found["R1"]
     with pytest.raises(AcademyError, match=r"The review is not complete\. R1: "):
@@ -112,7 +113,7 @@ def test_a_review_with_something_missing_is_not_taken(
 
 
 def test_met_needs_no_reason_and_an_empty_form_lacks_everything(seat: Seat) -> None:
-    criteria = deciding.criteria_of(seat.item)
+    criteria = deciding.questions_of(seat.item)
     assert deciding.check_verdicts(criteria, build.verdicts(seat.item, reason="")) == {}
     assert list(deciding.check_verdicts(criteria, {})) == ["R1", "R2"]
 
@@ -305,7 +306,7 @@ def test_cannot_tell_and_defective_are_no_score(
         assert (row.status, row.value) == (status, None)
         assert note in row.note
     decision = Decision.objects.get(criterion__key="R1")
-    assert (decision.state, decision.value) == (said, None)
+    assert (decision.state, decision.value) == (said, build.fault_of(said).get("fault"))
 
 
 def test_with_two_seats_nothing_counts_before_both_are_in(anna: Any) -> None:
@@ -441,7 +442,8 @@ def test_another_reviewer_does_not_see_the_judge_while_the_item_waits(
     assert client.get(f"{record}raw/").status_code == 404
 
 
-NOTE = "Example note for graders."
+# Without its first word, which is the name of the entrant and masked.
+NOTE = "note for graders."
 
 
 def test_sealed_notes_are_shown_to_the_holder_and_each_sight_is_noted_once(

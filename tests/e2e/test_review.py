@@ -101,6 +101,8 @@ def test_a_reviewer_decides_by_keyboard_alone_and_the_board_changes(
     page.keyboard.press("Control+Enter")
     expect(page.locator("h1")).to_have_text("Your queues")
     expect(page.get_by_text("Nothing is left in this queue.")).to_be_visible()
+    for seat in Seat.objects.filter(item__queue=queue).order_by("pk"):
+        wait_for(page, f"/review/seats/{seat.pk}/", "It counts.")
     expect_on_board(page, queue, "50.0 %")
     decisions = Decision.objects.filter(source="person").order_by("record_id", "criterion__ordinal")
     assert [(row.value, row.reason) for row in decisions] == [
@@ -239,7 +241,7 @@ def test_keys_quote_cite_and_undo(site: Site) -> None:
     # A reason shows only where one is, wrote, or lacks something.
     expect(page.locator(".crit .why:visible")).to_have_count(1)
 
-    page.evaluate("getSelection().selectAllChildren(document.querySelector('#s2 .ev'))")
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('#s2 .md'))")
     page.keyboard.press("q")
     quote = "> step 2: “I keep every ride to Slough Avenue.”\n"
     expect(page.locator(".crit.on textarea")).to_have_value(quote)

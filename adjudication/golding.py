@@ -1,0 +1,124 @@
+"""Gold: items whose right verdicts are known, mixed in unmarked to see how people decide."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import connection, transaction
+
+from academy.errors import AcademyError
+from academy.models import InstanceRecord
+from adjudication import kinds, seating
+from adjudication.models import Gold, Queue, ReviewItem, Seat
+from adjudication.policies import read_policy
+from adjudication.walking import Found, Wanted
+
+# Nobody meets the record of an item twice, as gold and as another.
+NEXT_GOLD = """
+SELECT i.id, i.record_id FROM adjudication_reviewitem i
+WHERE i.queue_id = %(queue)s AND i.state = 'gold'
+  AND NOT EXISTS (SELECT 1 FROM adjudication_reviewitem oi
+                  JOIN adjudication_seat o ON o.item_id = oi.id
+                  WHERE oi.record_id = i.record_id AND oi.queue_id = i.queue_id
+                    AND o.holder_id = %(user)s)
+  AND NOT EXISTS (SELECT 1 FROM adjudication_skip k
+                  WHERE k.item_id = i.id AND k.user_id = %(user)s)
+  AND NOT EXISTS (SELECT 1 FROM adjudication_appeal a
+                  WHERE a.opened_by_id = %(user)s AND a.record_id = i.record_id)
+ORDER BY i.id LIMIT 1
+"""
+
+
+def is_turn(wanted: Wanted) -> bool:
+    """Whether the next item of this person is a gold one.
+
+    One in each block of `gold_every` items, at a place of the block that is fixed for the person
+    and the queue and cannot be guessed from outside.
+    """
+    every = read_policy(wanted.queue.policy).gold_every
+    if not every or wanted.role != Seat.Role.REVIEWER or wanted.prefer is not None:
+        return False
+    block, place = divmod(wanted.place.taken, every)
+    named = f"gold/1:{wanted.queue.pk}:{wanted.user.pk}:{block}".encode()
+    return place == int.from_bytes(hashlib.sha256(named).digest()[:8]) % every
+
+
+def claim_gold(wanted: Wanted) -> Found | None:
+    """A seat of one's own at the next gold item; None when all were met."""
+    with connection.cursor() as cursor:
+        cursor.execute(NEXT_GOLD, {"queue": wanted.queue.pk, "user": wanted.user.pk})
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    item = seating.lock_item(row[0])
+    facts: dict[str, Any] = {
+        "state": Seat.State.HELD,
+        "held_at": wanted.at,
+        "lease_until": wanted.until,
+    }
+    free = item.seats.filter(state=Seat.State.FREE).order_by("number").first()
+    if free is not None:
+        Seat.objects.filter(pk=free.pk).update(holder=wanted.user, **facts)
+    else:
+        free = seating.add_seat(item, holder=wanted.user, **facts)
+    return Found(free.pk, item.pk, row[1], {})
+
+
+@transaction.atomic
+def add_gold(
+    queue: Queue,
+    record: InstanceRecord | int,
+    verdicts: Mapping[str, Mapping[str, Any]],
+    *,
+    by: Any,
+) -> ReviewItem:
+    """Make a record a gold item of a queue, with its right verdicts; again, they are replaced.
+
+    It never reaches a score: what the record itself needs is decided at its ordinary item. Raises
+    AcademyError for a record of another version, or verdicts that miss a question.
+    """
+    pk = record if isinstance(record, int) else record.pk
+    found = InstanceRecord.objects.filter(pk=pk, run__version=queue.version_id).first()
+    if found is None:
+        raise AcademyError(f"There is no record {pk} of {queue.version}.")
+    item = queue.items.filter(record=found, state=ReviewItem.State.GOLD).first()
+    if item is None:
+        item = ReviewItem(
+            queue=queue, record=found, state=ReviewItem.State.GOLD, chosen_because="gold"
+        )
+    said = {key: dict(given) for key, given in verdicts.items() if given.get("state")}
+    problems = {
+        question.key: problem
+        for question in kinds.kind_of(item).questions(item)
+        if (problem := problem_of(question, said.get(question.key, {})))
+    }
+    if problems:
+        listed = "; ".join(f"{key}: {text}" for key, text in problems.items())
+        raise AcademyError(f"The right verdicts are not complete. {listed}")
+    item.save()
+    Gold.objects.update_or_create(item=item, defaults={"verdicts": said})
+    seating.note("gold", item, by=by, queue=queue.pk)
+    return item
+
+
+def problem_of(question: Any, given: Mapping[str, Any]) -> str:
+    """What is wrong with a right verdict; it needs no reason."""
+    return str(question.problem({**given, "reason": given.get("reason") or "gold"}))
+
+
+def gold_from(item: ReviewItem, *, by: Any) -> ReviewItem:
+    """Make the record of a resolved item a gold one, by the verdicts on which it was resolved.
+
+    Raises AcademyError for an item that is not resolved or not about a record.
+    """
+    if item.state != ReviewItem.State.RESOLVED or item.record is None:
+        raise AcademyError("Only a resolved item about a record can become gold in one step.")
+    said: dict[str, Any] = {}
+    for seat in item.seats.filter(state=Seat.State.SUBMITTED).order_by("submitted_at", "pk"):
+        if seat.role == Seat.Role.REVIEWER:
+            said = {**seat.verdicts, **said}
+    for seat in item.seats.filter(state=Seat.State.SUBMITTED, role=Seat.Role.THIRD).order_by("pk"):
+        said |= seat.verdicts
+    return add_gold(item.queue, item.record, said, by=by)

@@ -1,0 +1,289 @@
+"""The page of queues: what waits, one's own part, what others hold, and lists of one's items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.cache import cache
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from academy.querysets import has_role
+from adjudication import bench, claiming, conflicts, kinds, opening, own_reporting, remaining
+from adjudication.models import Draft, Queue, ReviewItem, Seat, Skip
+from adjudication.remaining import QueueCounts
+
+TABS = ("all", "pending", "draft", "submitted", "skipped", "escalated")
+SIZE = 50
+HELD_SHOWN = 8
+LAST_SHOWN = 8
+MINUTE = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueRow:
+    """One row of the table of queues; `closed` says why it has nothing for this person."""
+
+    queue: Queue
+    form: str
+    waiting: int
+    total: int
+    done: int
+    counts: QueueCounts
+    drafts: int = 0
+    skipped: int = 0
+    closed: str = ""
+    agreement: float | None = None
+    role: str = "reviewer"
+    holds: bool = False
+
+
+@dataclass(slots=True)
+class Own:
+    """One's own drafts, and what one passed over, by queue."""
+
+    drafts: dict[int, int] = field(default_factory=dict)
+    skipped: dict[int, int] = field(default_factory=dict)
+    totals: dict[str, int] = field(default_factory=dict)
+
+
+def queues_context(user: Any, query: Mapping[str, str]) -> dict[str, Any]:
+    """Everything on the page of queues."""
+    seat = claiming.current_seat(user)
+    own = own_of(user)
+    reviews = has_role(user, "reviewer", "adjudicator")
+    rows = queue_rows(user, seat, own)
+    tab = query.get("s", "all")
+    tab = tab if tab in TABS else "all"
+    own.totals["pending"] = sum(row.waiting for row in rows if not row.closed)
+    figures = own_reporting.own_figures(user) if reviews else None
+    median = figures.today.times.median if figures else None
+    return {
+        "rows": [row for row in rows if tab != "pending" or (row.waiting and not row.closed)],
+        "tab": tab,
+        "tabs": [(name, own.totals.get(name)) for name in TABS],
+        "page": items_page(user, tab, query) if tab not in ("all", "pending") else None,
+        "seat": seat,
+        "seat_name": opening.name_of(seat.item) if seat else "",
+        "draft": bench.draft_of(seat, user) if seat else None,
+        **bench.undo_context(user),
+        "may_review": reviews,
+        "figures": figures,
+        "median_ms": None if median is None else median * 1000,
+        "held": held_by_others(user) if reviews else [],
+        "last": last_items(user),
+        "reads_all": has_role(user, "curator", "auditor", "adjudicator"),
+        "now": timezone.now(),
+    }
+
+
+def own_of(user: Any) -> Own:
+    """One's own part in numbers, in a fixed number of queries."""
+    own = Own()
+    for queue_id in own_drafts(user).values_list("item__queue", flat=True):
+        own.drafts[queue_id] = own.drafts.get(queue_id, 0) + 1
+    passed = Skip.objects.filter(user=user).values_list("item__queue", "act")
+    acts: dict[str, int] = {}
+    for queue_id, act in passed:
+        acts[act] = acts.get(act, 0) + 1
+        if act == Skip.Act.SKIP:
+            own.skipped[queue_id] = own.skipped.get(queue_id, 0) + 1
+    own.totals = {
+        "draft": sum(own.drafts.values()),
+        "submitted": own_submitted(user).count(),
+        "skipped": acts.get(Skip.Act.SKIP, 0) + acts.get(Skip.Act.DEFER, 0),
+        "escalated": escalated(user).count(),
+    }
+    return own
+
+
+def own_drafts(user: Any) -> QuerySet[Draft]:
+    """Drafts with words in them at items that are not handed in."""
+    handed_in = Seat.objects.filter(
+        item=OuterRef("item"), holder=user, state__in=("pending", "submitted", "withdrawn")
+    )
+    found: QuerySet[Draft] = Draft.objects.filter(
+        ~Exists(handed_in), user=user, revision__gt=0, item__state__in=("open", "gold", "decided")
+    )
+    return found
+
+
+def own_submitted(user: Any) -> QuerySet[Seat]:
+    """What one handed in and did not take back."""
+    found: QuerySet[Seat] = Seat.objects.filter(holder=user, state__in=("pending", "submitted"))
+    return found
+
+
+def escalated(user: Any) -> QuerySet[Skip]:
+    """Items that were handed up: all of them for those who answer, else one's own."""
+    found: QuerySet[Skip] = Skip.objects.filter(act=Skip.Act.ESCALATE)
+    return found if has_role(user, "adjudicator", "curator", "auditor") else found.filter(user=user)
+
+
+def queue_rows(user: Any, seat: Seat | None, own: Own) -> list[QueueRow]:
+    """The queues a person sees, those of a third person after them."""
+    queues = list(
+        Queue.objects.visible_to(user)
+        .select_related("version__suite")
+        .order_by("is_paused", "due_at", "title", "pk")
+    )
+    counts = remaining.queue_counts(queues, user)
+    agreed = agreement_of(queues)
+    thirds = own_thirds(user)
+    held = (seat.item.queue_id, seat.role) if seat is not None else None
+    competing = conflicts.Competing.of(user, {queue.version_id for queue in queues})
+    rows = []
+    decides = has_role(user, "adjudicator")
+    for queue in queues:
+        kind = kinds.KINDS.get(queue.kind)
+        count = counts[queue.pk]
+        closed = claiming.refusal(user, queue, competing)
+        known: dict[str, Any] = {"queue": queue, "counts": count, "closed": closed}
+        rows.append(
+            QueueRow(
+                **known,
+                form=kind.form if kind else queue.kind,
+                waiting=count.open,
+                total=count.total,
+                done=count.done + count.waiting,
+                drafts=own.drafts.get(queue.pk, 0),
+                skipped=own.skipped.get(queue.pk, 0),
+                agreement=agreed.get(queue.pk),
+                holds=held == (queue.pk, Seat.Role.REVIEWER),
+            )
+        )
+        decided = thirds.get(queue.pk, 0)
+        if decides and (count.waiting or decided):
+            rows.append(
+                QueueRow(
+                    **known,
+                    form="decide",
+                    waiting=count.waiting,
+                    total=count.waiting + decided,
+                    done=decided,
+                    role="third",
+                    holds=held == (queue.pk, Seat.Role.THIRD),
+                )
+            )
+    return sorted(rows, key=lambda row: (bool(row.closed), row.role == "third"))
+
+
+def own_thirds(user: Any) -> dict[int, int]:
+    """How many items one decided as the third person, by queue."""
+    found: dict[int, int] = {}
+    seats = Seat.objects.filter(
+        holder=user, role=Seat.Role.THIRD, state__in=("pending", "submitted")
+    )
+    for queue_id in seats.values_list("item__queue", flat=True):
+        found[queue_id] = found.get(queue_id, 0) + 1
+    return found
+
+
+def agreement_of(queues: Sequence[Queue]) -> dict[int, float]:
+    """The share of items on which all reviewers said the same, where several review each.
+
+    Counted once a minute, since it looks at every decided item.
+    """
+    several = [queue.pk for queue in queues if queue.seats_per_item > 1]
+    names = {pk: f"review-agreement:{pk}" for pk in several}
+    known = cache.get_many(names.values())
+    missing = [pk for pk in several if names[pk] not in known]
+    if missing:
+        fresh = {names[pk]: share for pk, share in count_agreement(missing).items()}
+        cache.set_many(fresh, MINUTE)
+        known |= fresh
+    return {pk: known[names[pk]] for pk in several if known.get(names[pk]) is not None}
+
+
+def count_agreement(queues: Sequence[int]) -> dict[int, float | None]:
+    """The share of decided items that needed no third person, by queue; None without items."""
+    third = Seat.objects.filter(item=OuterRef("pk"), role=Seat.Role.THIRD)
+    decided = ReviewItem.objects.filter(
+        queue__in=queues, state__in=("decided", "resolved"), escalated_at=None
+    ).annotate(differed=Exists(third))
+    counted = decided.values_list("queue").annotate(
+        items=Count("pk"), agreed=Count("pk", filter=Q(state="resolved", differed=False))
+    )
+    found: dict[int, float | None] = dict.fromkeys(queues)
+    return found | {queue_id: agreed / items for queue_id, items, agreed in counted}
+
+
+def held_by_others(user: Any) -> list[dict[str, Any]]:
+    """Items under a lease of others; who they are is a number, since nobody is ranked."""
+    visible = Queue.objects.visible_to(user)
+    seats = (
+        remaining.held_seats(timezone.now())
+        .filter(item__queue__in=visible)
+        .exclude(holder=user)
+        .select_related("item__queue")
+        .order_by("lease_until", "pk")[:HELD_SHOWN]
+    )
+    return [
+        {
+            "label": f"Reviewer {seat.holder_id}",
+            "queue": seat.item.queue,
+            "minutes": max(1, round((seat.lease_until - timezone.now()).total_seconds() / 60)),
+        }
+        for seat in seats
+        if seat.lease_until is not None
+    ]
+
+
+def last_items(user: Any) -> list[dict[str, Any]]:
+    """One's last reviews, each with what was said how often."""
+    seats = (
+        own_submitted(user)
+        .select_related(*bench.SUBJECTS)
+        .order_by("-submitted_at", "-pk")[:LAST_SHOWN]
+    )
+    return [
+        {"seat": seat, "name": opening.name_of(seat.item), "said": said_in(seat)} for seat in seats
+    ]
+
+
+def said_in(seat: Seat) -> str:
+    """What one said, in short: each answer with how often it was given."""
+    words: dict[str, int] = {}
+    for given in seat.verdicts.values():
+        state, value = given.get("state", ""), given.get("value")
+        name = state.replace("_", " ") if state != "value" else SHORT.get(value, str(value))
+        words[name] = words.get(name, 0) + 1
+    return ", ".join(f"{number} {name}" for name, number in words.items())
+
+
+SHORT: dict[Any, str] = {True: "met", False: "not met"}
+
+
+def items_page(user: Any, tab: str, query: Mapping[str, str]) -> Page[Any]:
+    """One page of one's own items in a state."""
+    rows: QuerySet[Any]
+    if tab == "draft":
+        rows = own_drafts(user).order_by("-saved_at", "-pk")
+    elif tab == "submitted":
+        rows = own_submitted(user).order_by("-submitted_at", "-pk")
+    elif tab == "skipped":
+        rows = Skip.objects.filter(Q(act="skip") | Q(act="defer"), user=user).order_by("-at", "-pk")
+    else:
+        rows = escalated(user).order_by("-at", "-pk")
+    page = Paginator(rows.select_related(*bench.SUBJECTS), SIZE).get_page(query.get("page", "1"))
+    shown: list[Any] = [item_row(row, tab, user) for row in page.object_list]
+    page.object_list = shown
+    return page
+
+
+def item_row(row: Any, tab: str, user: Any) -> dict[str, Any]:
+    """One of one's own items as the list shows it."""
+    return {
+        "item": row.item,
+        "name": opening.name_of(row.item),
+        "at": getattr(row, {"draft": "saved_at", "submitted": "submitted_at"}.get(tab, "at")),
+        "reason": getattr(row, "reason", ""),
+        "act": getattr(row, "act", ""),
+        "state": getattr(row, "state", ""),
+        "said": said_in(row) if tab == "submitted" else "",
+        "seat": row.pk if tab == "submitted" else None,
+        "is_own": getattr(row, "user_id", user.pk) == user.pk,
+    }

@@ -1,0 +1,134 @@
+"""Gold: known verdicts mixed in unmarked, each met once by everybody, never a score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from academy.errors import AcademyError
+from academy.models import Decision, Score
+from adjudication import claiming, deciding, golding
+from adjudication.models import Gold, Queue, ReviewItem, Seat
+from adjudication.policies import Policy
+from adjudication.remaining import queue_counts
+from tests.adjudication import builders as build
+
+pytestmark = pytest.mark.django_db
+EVERY = 3
+
+
+@pytest.fixture
+def queue() -> Queue:
+    """A queue of nine ordinary items with one gold item among each three; two are gold."""
+    queue = build.waiting_queue(11)
+    curator = build.person("curator", "curator")
+    records = build.records_of(queue)[-2:]
+    queue.items.filter(record__in=records).update(state="closed", chosen_because="kept out")
+    for record in records:
+        golding.add_gold(queue, record, right(queue), by=curator)
+    Queue.objects.filter(pk=queue.pk).update(policy=Policy(gold_every=EVERY).as_json())
+    queue.refresh_from_db()
+    return queue
+
+
+def right(queue: Queue) -> dict[str, Any]:
+    return build.verdicts(queue.items.order_by("pk").first(), True, False, reason="")  # type: ignore[arg-type]
+
+
+def met_by(queue: Queue, user: Any, times: int) -> list[str]:
+    """The states of the items somebody gets one after the other."""
+    found = []
+    for _ in range(times):
+        seat = claiming.claim_next(queue, user=user)
+        if not isinstance(seat, Seat):
+            break
+        found.append(seat.item.state)
+        done = deciding.submit(seat, user=user, verdicts=build.verdicts(seat.item, True, True))
+        deciding.finalise(seat.pk, at=done.final_at)
+    return found
+
+
+def test_one_item_in_each_block_is_gold_and_each_is_met_once(queue: Queue) -> None:
+    anna = build.reviewer("anna")
+    met = met_by(queue, anna, 11)
+    blocks = [met[start : start + EVERY] for start in range(0, 6, EVERY)]
+    assert [block.count("gold") for block in blocks] == [1, 1]
+    assert met.count("gold") == 2
+    seats = Seat.objects.filter(holder=anna, item__state="gold")
+    assert seats.values("item").distinct().count() == 2
+
+
+def test_everybody_gets_a_seat_of_their_own_at_the_same_gold_item(queue: Queue) -> None:
+    people = [build.reviewer() for _ in range(2)]
+    for user in people:
+        met_by(queue, user, 4)
+    for item in queue.items.filter(state="gold"):
+        holders = list(item.seats.values_list("holder", flat=True))
+        assert len(holders) == len(set(holders))
+    assert Seat.objects.filter(item__state="gold").count() >= 2
+
+
+def test_gold_never_reaches_a_score(queue: Queue) -> None:
+    met_by(queue, build.reviewer(), 11)
+    gold = queue.items.filter(state="gold")
+    assert Seat.objects.filter(item__in=gold, state="submitted").count() == 2
+    assert not Decision.objects.filter(record__in=gold.values("record")).exists()
+    scores = Score.objects.filter(record__in=gold.values("record"), mode="strict", current=True)
+    assert {row.status for row in scores} == {"needs_human"}
+
+
+def test_gold_looks_like_any_other_item_to_its_reviewer(queue: Queue) -> None:
+    anna = build.reviewer()
+    seat = None
+    for _ in range(EVERY):
+        seat = claiming.claim_next(queue, user=anna)
+        assert isinstance(seat, Seat)
+        if seat.item.state == "gold":
+            break
+        deciding.submit(seat, user=anna, verdicts=build.verdicts(seat.item))
+    assert seat is not None and seat.item.state == "gold"
+    assert claiming.renew(seat, user=anna)
+    done = deciding.submit(seat, user=anna, verdicts=build.verdicts(seat.item))
+    assert deciding.undo(seat, user=anna)
+    assert claiming.escalate(seat, user=anna, reason="Unclear.")
+    seat.item.refresh_from_db()
+    assert (seat.item.state, done.is_extra) == ("gold", False)
+    counts = queue_counts([queue], anna)[queue.pk]
+    assert counts.open + counts.waiting + counts.done == 9
+    assert met_by(queue, anna, 9).count("gold") == 1
+
+
+def test_nobody_meets_the_record_of_an_item_they_decided_as_gold(queue: Queue) -> None:
+    anna, curator = build.reviewer(), build.person("", "curator")
+    seat = build.claimed(queue, anna)
+    while seat.item.state == "gold":
+        claiming.skip(seat, user=anna, reason="Not my field")
+        seat = build.claimed(queue, anna)
+    build.decide(seat, anna, True, True)
+    item = ReviewItem.objects.get(pk=seat.item_id)
+    made = golding.gold_from(item, by=curator)
+    assert made.pk != item.pk
+    verdicts = Gold.objects.get(item=made).verdicts
+    assert {key: given["value"] for key, given in verdicts.items()} == {"R1": True, "R2": True}
+    met_by(queue, anna, 11)
+    assert not made.seats.filter(holder=anna).exists()
+
+
+def test_gold_is_made_from_resolved_items_and_complete_verdicts_only(queue: Queue) -> None:
+    curator = build.person("", "curator")
+    item = queue.items.filter(state="open").first()
+    assert item is not None
+    with pytest.raises(AcademyError, match="Only a resolved item"):
+        golding.gold_from(item, by=curator)
+    with pytest.raises(AcademyError, match=r"not complete\. R2: Choose a verdict"):
+        golding.add_gold(queue, item.record, {"R1": build.given(value=True)}, by=curator)
+    with pytest.raises(AcademyError, match="There is no record 5 of"):
+        golding.add_gold(queue, 5, right(queue), by=curator)
+    before = Gold.objects.count()
+    again = queue.items.filter(state="gold").first()
+    assert again is not None
+    changed = build.verdicts(again, False, False, reason="")
+    golding.add_gold(queue, again.record, changed, by=curator)
+    assert Gold.objects.count() == before
+    assert Gold.objects.get(item=again).verdicts["R1"]["value"] is False
