@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -354,6 +354,8 @@ def test_no_walk_of_claims_leases_and_verdicts_breaks_the_rules(seats: int) -> N
         settings=settings(
             max_examples=15,
             stateful_step_count=25,
+            # To explain a failure every line would be traced, which takes many minutes here.
+            phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
