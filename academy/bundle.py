@@ -1,4 +1,7 @@
-"""Plain values between files and rows: suites, tasks, runs and records, whatever the format."""
+"""Plain values between files and rows: suites, tasks, runs and records, whatever the format.
+
+Longer than other modules because it is the one vocabulary that every format is written in.
+"""
 
 from __future__ import annotations
 

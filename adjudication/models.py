@@ -1,4 +1,8 @@
-"""Queues, the items in them, seats held by people, drafts, gold, guidelines and appeals."""
+"""Queues, the items in them, seats held by people, drafts, gold, guidelines and appeals.
+
+Longer than other modules because items, seats and what hangs on them are read together: the
+constraints of one rest on the states of the others.
+"""
 
 from __future__ import annotations
 

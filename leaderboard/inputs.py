@@ -1,4 +1,7 @@
-"""What a ranking rests on: the items of its versions, and for each entrant the run that counts."""
+"""What a ranking rests on: the items of its versions, and for each entrant the run that counts.
+
+Longer than other modules because what counts must be read in one place, for pages, files and API.
+"""
 
 from __future__ import annotations
 
