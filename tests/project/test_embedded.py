@@ -136,6 +136,22 @@ def test_a_busy_process_of_a_killed_server_does_not_keep_it_down(data: Path) -> 
     assert query(addresses, "select 1") == (1,)
 
 
+def test_a_server_that_dies_while_it_is_waited_for_comes_back(data: Path) -> None:
+    addresses = servers.ensure(data)
+    endless = "select count(*) from generate_series(1, 100000000000)"
+    work = threading.Thread(target=query_until_it_fails, args=(addresses, endless))
+    work.start()
+    assert wait_for(lambda: any("SELECT" in line for line in processes_of(data)))
+    main = main_pid(data, "postgres")
+    os.kill(main, signal.SIGSTOP)
+    late = threading.Timer(1.0, os.kill, (main, signal.SIGKILL))
+    late.start()
+    servers.ensure(data)
+    late.join()
+    work.join()
+    assert query(addresses, "select 1") == (1,)
+
+
 def test_half_a_cluster_from_an_interrupted_start_is_thrown_away(data: Path) -> None:
     (data / "embedded" / "postgres.new").mkdir(parents=True)
     (data / "embedded" / "postgres.new" / "PG_VERSION").write_text("18\n")

@@ -194,11 +194,16 @@ def _is_up(server: Postgres | Valkey) -> bool:
     process = server.process
     if not process.is_alive():
         return False
-    if process.main_pid() is None and not server.answers():
+    # The main process may die while we wait, or a moment after it was killed.
+    process.wait(
+        lambda: server.answers() or process.main_pid() is None or not process.is_alive(),
+        ANSWER_SECONDS,
+    )
+    if server.answers():
+        return True
+    if process.main_pid() is None:
         process.bury()
         return False
-    if process.wait_until_answering(server.answers, ANSWER_SECONDS):
-        return True
     if process.is_alive():
         raise EmbeddedError(
             f"The {server.name} of {server.places.home} runs but does not answer. Its log is "
