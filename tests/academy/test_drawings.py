@@ -176,6 +176,29 @@ def test_the_same_drawing_gives_the_same_picture() -> None:
     assert rasterising.drawn(PLAN) == rasterising.drawn(PLAN)
 
 
+@pytest.mark.parametrize("face", ["", "serif", "monospace", "No Such Face"])
+def test_words_are_drawn_whatever_face_they_ask_for(face: str) -> None:
+    asked = f'font-family="{face}"' if face else ""
+    words = rasterising.drawn(svg(f'<text x="4" y="16" {asked}>hall</text>'))
+    assert words != rasterising.drawn(svg(f'<text x="4" y="16" {asked}> </text>'))
+
+
+def test_fonts_tell_their_families() -> None:
+    families = set(drawing_process.families())
+    assert families
+    assert drawing_process.chosen_family() in families
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x00\x01\x00\x00" + b"\x00\x09" * 30, b"ttcf" + b"\xff" * 40]
+)
+def test_a_file_that_is_no_font_names_no_family(tmp_path: Path, data: bytes) -> None:
+    broken = tmp_path / "broken.ttf"
+    broken.write_bytes(data)
+    with pytest.raises(struct.error):
+        drawing_process.family_of(broken)
+
+
 def test_a_drawing_that_multiplies_itself_is_stopped() -> None:
     groups = ['<g id="g0"><rect width="1" height="1"/></g>']
     for level in range(1, 12):
