@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from academy.models import Criterion, Decision, Finding, Run, Score, ScoringPass, SuiteVersion
+from academy.scorers.base import ASKS_NOBODY
 from adjudication import judges, sampling
 from adjudication.kinds import NewItem
 from adjudication.policies import Policy, Preset, preset_of, read_policy
@@ -50,8 +51,11 @@ def policy_of(version: SuiteVersion, stored: object) -> Policy:
 
 def choose(version: SuiteVersion, policy: Policy, scales: Sequence[str]) -> Choice:
     """The records of closed runs that go to people by a policy, with reasons and probabilities."""
+    if not set(scales) & scales_for_people(version):
+        return Choice({}, frozenset())
     items: dict[int, NewItem] = {}
     unsettled = set()
+    counting = published_pass(version)
     runs = version.runs.filter(state=Run.State.CLOSED).order_by("pk")
     for run in runs:
         rules = policy
@@ -59,7 +63,7 @@ def choose(version: SuiteVersion, policy: Policy, scales: Sequence[str]) -> Choi
             # The draw is from all that may be asked about, which is not known before the end.
             unsettled.add(run.pk)
             rules = replace(policy, sampling=replace(policy.sampling, share=0.0, minimum=0))
-        items |= choose_of_run(run, version, rules, scales)
+        items |= choose_of_run(run, counting, rules, scales)
     return Choice(items, frozenset(unsettled))
 
 
@@ -69,11 +73,11 @@ def is_unsettled(run: Run) -> bool:
 
 
 def choose_of_run(
-    run: Run, version: SuiteVersion, policy: Policy, scales: Sequence[str]
+    run: Run, counting: ScoringPass | None, policy: Policy, scales: Sequence[str]
 ) -> dict[int, NewItem]:
     """The records of one run that go to people."""
     rules = policy.sampling
-    waiting = waiting_of(run, version, scales)
+    waiting = waiting_of(run, counting, scales)
     is_sampled = run.kind == Run.Kind.ENTRANT
     samples = is_sampled and (rules.share or rules.minimum or rules.everything)
     population = sorted(waiting | decided_of(run, scales)) if samples else []
@@ -83,9 +87,10 @@ def choose_of_run(
     needs_judges = is_sampled and (rules.differing or policy.order == "agreement")
     said = judges.heard(run.pk, scales) if needs_judges else {}
     if is_sampled and rules.differing:
-        certain[DIFFER] = {pk for pk, given in said.items() if sampling.differ(given.values())}
+        differing = {pk for pk, given in said.items() if sampling.differ(given.values())}
+        certain[DIFFER] = differing - unasked
     if is_sampled and rules.flagged:
-        certain[FLAGGED] = flagged_of(run, scales)
+        certain[FLAGGED] = flagged_of(run, scales) - unasked
     chosen = sampling.choose(
         population,
         certain=certain,
@@ -107,16 +112,30 @@ def choose_of_run(
     }
 
 
-def waiting_of(run: Run, version: SuiteVersion, scales: Sequence[str]) -> set[int]:
+def waiting_of(run: Run, counting: ScoringPass | None, scales: Sequence[str]) -> set[int]:
     """Records with a score that a person must give, whose tasks ask people on these scales."""
     scores = Score.objects.filter(
         record_id__gte=run.pk << 39,
         record_id__lt=(run.pk + 1) << 39,
-        scoring_pass=published_pass(version),
+        scoring_pass=counting,
         mode=MODE,
         current=True,
         status="needs_human",
-        record__task__in=asked_tasks(version, scales),
+        record__task__in=asked_tasks(run.version_id, scales),
+    )
+    return set(scores.values_list("record_id", flat=True))
+
+
+def unasked_of(first: int, end: int, version: SuiteVersion) -> set[int]:
+    """Records from one id to before another of which the scorer says that nobody is asked,
+    whatever was said of them."""
+    scores = Score.objects.filter(
+        record_id__gte=first,
+        record_id__lt=end,
+        scoring_pass=published_pass(version),
+        mode=MODE,
+        current=True,
+        measures__has_key=ASKS_NOBODY,
     )
     return set(scores.values_list("record_id", flat=True))
 
@@ -141,12 +160,21 @@ def flagged_of(run: Run, scales: Sequence[str]) -> set[int]:
         run=run,
         record__isnull=False,
         state="open",
-        record__task__in=asked_tasks(run.version, scales),
+        record__task__in=asked_tasks(run.version_id, scales),
     )
     return {int(pk) for pk in rows.values_list("record_id", flat=True) if pk}
 
 
-def asked_tasks(version: SuiteVersion, scales: Sequence[str]) -> QuerySet[Any, Any]:
+def asked_tasks(version_id: int, scales: Sequence[str]) -> QuerySet[Any, Any]:
     """The ids of tasks with a criterion for people on one of the scales."""
-    asked = Criterion.objects.filter(task__version=version, scale__in=scales)
-    return asked.exclude(decided_by="machine").values("task")
+    return asked_of_people(version_id).filter(scale__in=scales).values("task")
+
+
+def scales_for_people(version: SuiteVersion) -> set[str]:
+    """The scales on which any criterion of a version asks people."""
+    return set(asked_of_people(version.pk).values_list("scale", flat=True).distinct())
+
+
+def asked_of_people(version_id: int) -> QuerySet[Criterion, Criterion]:
+    """The criteria of a version that are not left to machines."""
+    return Criterion.objects.filter(task__version=version_id).exclude(decided_by="machine")
