@@ -87,7 +87,8 @@ def conformance_data() -> Path:
 @pytest.fixture(scope="session")
 def chromium() -> Path:
     """Chromium's executable: ACADEMY_CHROMIUM, or one from the PATH."""
-    for name in (os.environ.get("ACADEMY_CHROMIUM"), "chromium", "chromium-browser"):
+    named = os.environ.get("ACADEMY_CHROMIUM")
+    for name in (named, "chromium-headless-shell", "chromium", "chromium-browser"):
         if name and (found := shutil.which(name)):
             return Path(found)
     missing("browser", "there is no chromium on the PATH (apt-get install chromium)")
