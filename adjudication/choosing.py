@@ -80,7 +80,9 @@ def choose_of_run(
     waiting = waiting_of(run, counting, scales)
     is_sampled = run.kind == Run.Kind.ENTRANT
     samples = is_sampled and (rules.share or rules.minimum or rules.everything)
-    population = sorted(waiting | decided_of(run, scales)) if samples else []
+    sorts_out = samples or (is_sampled and (rules.differing or rules.flagged))
+    unasked = unasked_of(run.pk << 39, (run.pk + 1) << 39, counting) if sorts_out else set()
+    population = sorted((waiting | decided_of(run, scales)) - unasked) if samples else []
     certain: dict[str, set[int]] = {WAITS: waiting if rules.waiting else set()}
     if is_sampled and rules.everything:
         certain[EVERYTHING] = set(population)
@@ -126,13 +128,13 @@ def waiting_of(run: Run, counting: ScoringPass | None, scales: Sequence[str]) ->
     return set(scores.values_list("record_id", flat=True))
 
 
-def unasked_of(first: int, end: int, version: SuiteVersion) -> set[int]:
+def unasked_of(first: int, end: int, counting: ScoringPass | None) -> set[int]:
     """Records from one id to before another of which the scorer says that nobody is asked,
     whatever was said of them."""
     scores = Score.objects.filter(
         record_id__gte=first,
         record_id__lt=end,
-        scoring_pass=published_pass(version),
+        scoring_pass=counting,
         mode=MODE,
         current=True,
         measures__has_key=ASKS_NOBODY,

@@ -11,6 +11,10 @@ from typing import Self
 
 from academy.bundle import JSON, NOTHING, RecordView, nothing
 
+# The measure of a verdict that people would give, where they are not asked: review leaves the
+# record alone, whatever a judge said of it.
+ASKS_NOBODY = "asks_nobody"
+
 
 class Mode(StrEnum):
     """Which rules apply: the original's to the last digit, or the ones that close its holes."""

@@ -14,7 +14,7 @@ from academy.formats.doc_bridge.artifacts import Edition
 from academy.formats.doc_bridge.criteria import SEMANTIC
 from academy.formats.doc_bridge.primitives import OUTCOMES
 from academy.formats.doc_bridge.rubric import Counts, adjudicate
-from academy.scorers.base import Decisions, EffectiveValue, Mode, Scorer, Verdict
+from academy.scorers.base import ASKS_NOBODY, Decisions, EffectiveValue, Mode, Scorer, Verdict
 
 SUCCESS: Final = "success"
 BLOCKED: Final = "blocked"
@@ -182,7 +182,7 @@ def score_human(
     """The verdict of people; of a blocked execution nobody is asked."""
     truth = Truth.of(key)
     if automatic_outcome(record, truth, Edition.SECOND, mode) == BLOCKED:
-        return outcome_verdict(BLOCKED, {}, "blocked: nobody is asked")
+        return outcome_verdict(BLOCKED, {ASKS_NOBODY: True}, "blocked: nobody is asked")
     return word_of_people(truth, decisions)
 
 
@@ -239,7 +239,7 @@ def scorers() -> Iterable[Scorer]:
         )
         yield Scorer(
             key="doc_bridge_human",
-            version=1,
+            version=2,
             mode=mode,
             score=partial(score_human, mode),
             check=check,
