@@ -18,7 +18,7 @@ from django.utils import timezone
 from academy import auditing, tables, tasks, work
 from academy.canonical import digest
 from academy.errors import AcademyError
-from academy.models import BulkExport, Work
+from academy.models import BulkExport, SuiteVersion, Work
 from academy.querysets import has_role
 from academy.tables import Row, Table
 
@@ -49,6 +49,9 @@ class Source(Protocol):
 
     def address(self, subject: int) -> str:
         """The page that it belongs to."""
+
+    def versions(self, subject: int) -> list[SuiteVersion]:
+        """The versions that the rows are of."""
 
     def is_visible(self, subject: int, user: Any) -> bool:
         """Whether this person may see the page that it belongs to."""

@@ -51,7 +51,7 @@ def attached(content: bytes | str, media_type: str, name: str) -> HttpResponse:
 def zipped(export: Export, name: str) -> HttpResponse:
     """An export as a zip archive."""
     stream = io.BytesIO()
-    write_zip(export.files, stream)
+    write_zip(export, stream)
     return attached(stream.getvalue(), "application/zip", name)
 
 
@@ -95,7 +95,7 @@ def run_csv(request: SiteRequest, pk: int) -> HttpResponse:
     """Rows of scores as CSV; `?raw=1` leaves text cells unchanged for programs."""
     run = scored_run(request, pk)
     rows = list(run_files.score_rows(run, request.user))
-    text = run_files.as_csv(rows, neutral=request.GET.get("raw") != "1")
+    text = run_files.as_csv(run, rows, neutral=request.GET.get("raw") != "1")
     return attached(text, "text/csv; charset=utf-8", f"run-{pk}-scores.csv")
 
 

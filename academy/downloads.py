@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from academy.errors import AcademyError
 from academy.formats.reading import safe_path
+from academy.uploads import NOTES
 
 # The same files give the same archive, whenever it is made.
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
@@ -23,12 +24,17 @@ class Export:
     files: Mapping[str, bytes]
     left_out: tuple[str, ...] = ()
 
+    def written(self) -> dict[str, bytes]:
+        """The files as they are written, with a file of notes where something is to be said."""
+        notes = "".join(f"{sentence}\n" for sentence in self.left_out)
+        return {**self.files, **({NOTES: notes.encode()} if notes else {})}
+
     def as_json(self) -> dict[str, Any]:
         """What was written, without the bytes."""
         return {
             "form": self.form,
             "files": [
-                {"path": path, "size": len(data)} for path, data in sorted(self.files.items())
+                {"path": path, "size": len(data)} for path, data in sorted(self.written().items())
             ],
             "left_out": list(self.left_out),
             "ok": True,
@@ -61,9 +67,9 @@ def write(export: Export, out: Path) -> None:
     try:
         if out.suffix.lower() == ".zip":
             with out.open("xb") as stream:
-                write_zip(export.files, stream)
+                write_zip(export, stream)
             return
-        for path, data in export.files.items():
+        for path, data in export.written().items():
             target = out / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
@@ -71,10 +77,10 @@ def write(export: Export, out: Path) -> None:
         raise AcademyError(f"{str(out)!r} cannot be written: {error.strerror}.") from None
 
 
-def write_zip(files: Mapping[str, bytes], stream: BinaryIO) -> None:
-    """Write files as a zip archive; the same files give the same bytes."""
+def write_zip(export: Export, stream: BinaryIO) -> None:
+    """Write an export as a zip archive; the same files give the same bytes."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in sorted(files.items()):
+        for path, data in sorted(export.written().items()):
             member = zipfile.ZipInfo(path, ZIP_TIME)
             member.compress_type = zipfile.ZIP_DEFLATED
             member.external_attr = 0o644 << 16

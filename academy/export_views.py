@@ -41,6 +41,7 @@ def export_ask(request: SiteRequest, kind: str, subject: int) -> HttpResponse:
         "title": source.title(subject),
         "lead": source.lead,
         "back": source.address(subject),
+        "versions": source.versions(subject),
         "refusal": source.refusal(subject),
         "problem": problem,
         "forms": tables.FORMS,
@@ -79,6 +80,7 @@ def export_detail(request: SiteRequest, pk: Any) -> HttpResponse:
         "form": tables.FORMS[export.form],
         "name": file_name(export),
         "back": source.address(export.subject),
+        "versions": source.versions(export.subject),
         "days": bulk_exporting.KEPT.days,
     }
     if not request.htmx:

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from academy import auditing, leaving_out, registry, scoring, specs, studying, summing
+from academy import auditing, leaving_out, piloting, registry, scoring, specs, summing
 from academy.bundle import (
     EntrantSpec,
     RecordSpec,
@@ -365,14 +365,10 @@ def results_of(run: Run, chosen: ScoringPass, mode: Mode) -> tuple[ResultSpec, .
     )
 
 
-def pilot_of(run: Run) -> str:
-    """What a run of a pilot carries in every file; "" for any other."""
-    return studying.pilot_sentence(studying.pilot_facts(run.version))
-
-
 def notes_on(run: Run) -> tuple[str, ...]:
     """In sentences, what whoever reads an export of a run must know beside its files."""
-    return tuple(filter(None, [pilot_of(run), leaving_out.sentence_on(run.left_out)]))
+    told = [piloting.sentence_on(run.version), leaving_out.sentence_on(run.left_out)]
+    return tuple(filter(None, told))
 
 
 def details_of(run: Run, chosen: ScoringPass) -> dict[str, str]:
@@ -385,6 +381,6 @@ def details_of(run: Run, chosen: ScoringPass) -> dict[str, str]:
         "scoring_pass": str(chosen.number),
         "scoring_pass_digest": chosen.digest,
         "step": run.get_verification_display(),
-        **({"pilot": told} if (told := pilot_of(run)) else {}),
+        **({"pilot": told} if (told := piloting.sentence_on(run.version)) else {}),
         **({"left_out": sentence} if (sentence := leaving_out.sentence_on(run.left_out)) else {}),
     }

@@ -8,12 +8,12 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
 
-from academy import run_files
+from academy import piloting, run_files
 from academy.bulk_exporting import RECORDS, Contents
 from academy.canonical import digest
 from academy.errors import AcademyError
-from academy.models import InstanceRecord, Run, ScoringPass
-from academy.tables import Column, Kind, Row, Table
+from academy.models import InstanceRecord, Run, ScoringPass, SuiteVersion
+from academy.tables import Column, Kind, Row, Table, marked
 
 SEALED = (
     "This version is sealed: no value of a single item is given out until it retires. "
@@ -83,6 +83,10 @@ class RunScores:
         """The page of the run."""
         return reverse("academy:run", args=[subject])
 
+    def versions(self, subject: int) -> list[SuiteVersion]:
+        """The version of the run."""
+        return [_run(subject).version]
+
     def is_visible(self, subject: int, user: Any) -> bool:
         """Whether this person may see the run."""
         return bool(Run.objects.visible_to(user).filter(pk=subject).exists())
@@ -117,7 +121,8 @@ class RunScores:
             "state_digest": self.state_digest(subject),
             "address": self.address(subject),
         }
-        table = Table(COLUMNS, rows_of(run, viewer), about)
+        told = piloting.sentence_on(run.version)
+        table = marked(Table(COLUMNS, rows_of(run, viewer), about), "pilot", told)
         return Contents(table, tuple(left_out_of([run], viewer)))
 
 

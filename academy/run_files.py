@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
-from academy import exporting, foreign, pages, registry, run_pages
+from academy import exporting, foreign, pages, piloting, registry, run_pages
 from academy.models import (
     Criterion,
     Decision,
@@ -229,14 +229,18 @@ def row_of(run: Run, record: InstanceRecord, score: Score, *, is_veiled: bool) -
     }
 
 
-def as_csv(rows: Sequence[dict[str, Any]], *, neutral: bool = True) -> str:
-    """Rows as CSV, a column for each fact; text that a spreadsheet would run is neutralised."""
+def as_csv(run: Run, rows: Sequence[dict[str, Any]], *, neutral: bool = True) -> str:
+    """Rows as CSV, a column for each fact; text that a spreadsheet would run is neutralised. A
+    pilot says what it is in every row."""
     names = list(dict.fromkeys(name for row in rows for name in row["facts"]))
+    told = piloting.sentence_on(run.version)
+    pilot = {"pilot": told} if told else {}
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([*COLUMNS, *(f"fact {name}" for name in names)])
+    writer.writerow([*COLUMNS, *(f"fact {name}" for name in names), *pilot])
     for row in rows:
-        cells = [*(row[name] for name in COLUMNS), *(row["facts"].get(name) for name in names)]
+        facts = (row["facts"].get(name) for name in names)
+        cells = [*(row[name] for name in COLUMNS), *facts, *pilot.values()]
         writer.writerow([foreign.cell(cell) if neutral else cell for cell in cells])
     return text.getvalue()
 

@@ -49,27 +49,27 @@ class Arrived:
     record: int
 
 
-def arrived(version: SuiteVersion, models: Iterable[str]) -> list[Arrived]:
-    """The records of entrants' runs on a version, by task, model, scenario and replicate.
+def arrived(version: SuiteVersion, models: Iterable[str], runs: Any = None) -> list[Arrived]:
+    """The records of entrants' runs on a version, by task, model, scenario and replicate; of some
+    runs only where these are given.
 
     A model of the plan is found by the id that its entrant's settings carry, else by its name.
     """
     known = set(models)
-    rows = (
-        InstanceRecord.objects.filter(
-            run__version=version, run__kind=Run.Kind.ENTRANT, run__state__in=KEPT_RUNS
-        )
-        .order_by("id")
-        .values_list(
-            "id",
-            "task__external_id",
-            "run__entrant__settings",
-            "run__entrant__model",
-            "run__entrant__slug",
-            "run__scenario",
-            "replicate",
-            "variant",
-        )
+    records = InstanceRecord.objects.filter(
+        run__version=version, run__kind=Run.Kind.ENTRANT, run__state__in=KEPT_RUNS
+    )
+    if runs is not None:
+        records = records.filter(run__in=runs)
+    rows = records.order_by("id").values_list(
+        "id",
+        "task__external_id",
+        "run__entrant__settings",
+        "run__entrant__model",
+        "run__entrant__slug",
+        "run__scenario",
+        "replicate",
+        "variant",
     )
     found = []
     for record, task, settings, model, slug, scenario, replicate, variant in rows.iterator(2000):
@@ -79,12 +79,15 @@ def arrived(version: SuiteVersion, models: Iterable[str]) -> list[Arrived]:
     return found
 
 
-def status_of(version: SuiteVersion, plan: Mapping[str, Any]) -> dict[str, Any]:
+def status_of(
+    version: SuiteVersion, plan: Mapping[str, Any], *, runs: Any = None
+) -> dict[str, Any]:
     """Wanted, arrived, missing and surplus executions of a plan, in all and per model, scenario and
-    replicate. `repeated` are records of an execution that came before, in another run."""
+    replicate, and which are missing and surplus. `repeated` are records of an execution that came
+    before, in another run. Of some runs only where these are given, a queryset."""
     wanted = {_place(row["record"]): row["record"] for row in plan["executions"]}
     seen: dict[Place, list[Arrived]] = defaultdict(list)
-    for one in arrived(version, {place[1] for place in wanted}):
+    for one in arrived(version, {place[1] for place in wanted}, runs):
         seen[one.place].append(one)
     strata: dict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
     other_wording = []
@@ -93,15 +96,17 @@ def status_of(version: SuiteVersion, plan: Mapping[str, Any]) -> dict[str, Any]:
         counts["wanted"] += 1
         counts["arrived" if place in seen else "missing"] += 1
         counts["repeated"] += max(len(seen[place]) - 1, 0) if place in seen else 0
-        if any(one.variant != row.get("variant", 0) for one in seen.get(place, ())):
+        if any(one.variant != row.get("variant", one.variant) for one in seen.get(place, ())):
             other_wording.append(list(place))
-    for place, records in seen.items():
-        if place not in wanted:
-            strata[place[1:]]["surplus"] += len(records)
+    surplus = [one for place, found in seen.items() if place not in wanted for one in found]
+    for one in surplus:
+        strata[one.place[1:]]["surplus"] += 1
     names = ("wanted", "arrived", "missing", "surplus", "repeated")
     return {
         **{name: sum(counts[name] for counts in strata.values()) for name in names},
         "other_wording": other_wording,
+        "missing_executions": [_named(place) for place in wanted if place not in seen],
+        "surplus_records": [{**_named(one.place), "record": one.record} for one in surplus],
         "strata": [
             {
                 "model": model,
@@ -116,6 +121,22 @@ def status_of(version: SuiteVersion, plan: Mapping[str, Any]) -> dict[str, Any]:
 
 def _place(record: Mapping[str, Any]) -> Place:
     return record["task"], record["model"], record["scenario"], int(record["replicate"])
+
+
+def _named(place: Place) -> dict[str, Any]:
+    return dict(zip(("task", "model", "scenario", "replicate"), place, strict=True))
+
+
+def kept_plan(plan: Plan) -> dict[str, Any]:
+    """A kept plan as `status_of` takes it: by its rows, which do not say the wording, or by the
+    document that came with the suite. Raises AcademyError when the format selects it no more."""
+    rows = plan.executions.order_by("position").values_list(
+        "task__external_id", "model", "scenario", "replicate"
+    )
+    executions = [{"record": _named(row)} for row in rows]
+    return (
+        {"executions": executions} if executions else make_plan(plan.version, {"plan": plan.name})
+    )
 
 
 @transaction.atomic
@@ -155,44 +176,6 @@ def keep_plan(version: SuiteVersion, plan: Mapping[str, Any], *, name: str, by: 
         )
         auditing.note("plan.keep", f"plan:{kept.pk}", by=by, plan_hash=hashed)
     return kept
-
-
-def pilot_facts(version: SuiteVersion) -> dict[str, Any] | None:
-    """What a pilot must carry wherever it is shown; None for what is no pilot."""
-    plan = version.plans.filter(is_pilot=True).order_by("pk").first()
-    if plan is None and not version.attributes.get("is_pilot"):
-        return None
-    attributes = version.attributes
-    held = plan.content if plan is not None and isinstance(plan.content, dict) else {}
-    drawn = held.get("sampling")
-    sampling: dict[str, Any] = drawn if isinstance(drawn, dict) else {}
-    population = attributes.get("population") or held.get("population")
-    return {
-        "name": plan.name if plan is not None else version.title,
-        "population": (
-            ", ".join(str(part) for part in population)
-            if isinstance(population, list)
-            else population or (plan.population if plan is not None else None)
-        ),
-        "tasks": version.tasks.count(),
-        "replicates": attributes.get("replicates_per_task") or attributes.get("replicates"),
-        "strategy": sampling.get("strategy") or (plan.strategy if plan is not None else ""),
-        "sample": sampling.get("sampleSize") or (plan.sample if plan is not None else None),
-    }
-
-
-def pilot_sentence(facts: Mapping[str, Any] | None) -> str:
-    """What a pilot must carry, as one line of text for files; "" for what is no pilot."""
-    if not facts:
-        return ""
-    told = [f"{facts['tasks']} tasks"]
-    if facts["replicates"]:
-        told.append(f"{facts['replicates']} replicates each")
-    if facts["sample"]:
-        strategy = f" ({str(facts['strategy']).replace('_', ' ')})" if facts["strategy"] else ""
-        told.append(f"a sample of {facts['sample']} executions{strategy}")
-    population = f"; population: {facts['population']}" if facts["population"] else ""
-    return f"A pilot, not the full study: {', '.join(told)}{population}."
 
 
 def execute_baseline(plan: Plan, runs: Sequence[Run], *, by: Any = None) -> Baseline:
@@ -235,7 +218,7 @@ def compare_baseline(baseline: Baseline, *, by: Any = None) -> Baseline:
     held.comparison = {
         "with": approved.pk if approved else None,
         "records": len(after),
-        "planned": held.plan.executions.count(),
+        "planned": len(kept_plan(held.plan)["executions"]),
         "same": sum(1 for name, content in after.items() if before.get(name) == content),
         "changed": sorted(
             n for n, content in after.items() if n in before and before[n] != content

@@ -57,6 +57,15 @@ class Form:
     write: Callable[[Table, BinaryIO, bool], None]
 
 
+def marked(table: Table, name: str, text: str) -> Table:
+    """The table with one text said in every row and of the whole; as it is without a text."""
+    if not text:
+        return table
+    rows = ({**row, name: text} for row in table.rows)
+    columns = (*table.columns, Column(name, Kind.TEXT))
+    return Table(columns, rows, {**table.about, name: text})
+
+
 def typed(value: Any, column: Column) -> Any:
     """The value as its column has it; None stays None, and whole floats are counts.
 

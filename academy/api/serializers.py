@@ -24,6 +24,12 @@ class VersionOut(Out):
     sealed = serializers.BooleanField()
     digest = serializers.CharField()
     published_at = serializers.DateTimeField(allow_null=True)
+    pilot = serializers.SerializerMethodField(help_text="what a pilot must carry, else null")
+
+    def get_pilot(self, row: Any) -> dict[str, Any] | None:
+        """Population, tasks, replicates and sample of a pilot."""
+        facts: dict[str, Any] | None = self.context["pilots"].get(row.pk)
+        return facts
 
 
 class PassOut(Out):
@@ -65,6 +71,11 @@ class ResultOut(Out):
     missing = serializers.IntegerField()
     unscorable = serializers.IntegerField()
     note = serializers.CharField()
+    pilot = serializers.SerializerMethodField(help_text="what a pilot says of itself, else empty")
+
+    def get_pilot(self, row: Any) -> str:
+        """The sentence without which no number of a pilot is told."""
+        return str(self.context["pilot"])
 
     def get_run_version(self, row: Any) -> str:
         """Of a carried run the version that it was run on, else its own."""

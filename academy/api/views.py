@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.pagination import CursorPagination
 
-from academy import pass_pages, run_pages
+from academy import pass_pages, piloting, run_pages
 from academy.api.serializers import PassOut, ResultOut, VersionOut
 from academy.models import Run, RunResult, ScoringPass, SuiteVersion
 from academy.querysets import has_role
@@ -57,6 +57,16 @@ class VersionList(ListView):
         rows: QuerySet[SuiteVersion] = SuiteVersion.objects.visible_to(self.request.user)
         return rows.select_related("suite")
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """A page of versions, with what the pilots among them must carry."""
+        page = super().paginate_queryset(queryset)
+        self.pilots = piloting.facts_of_pilots(page or ())
+        return page
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """The pilots of the page."""
+        return {**super().get_serializer_context(), "pilots": self.pilots}
+
 
 class VersionDetail(OneView):
     """One version."""
@@ -65,7 +75,13 @@ class VersionDetail(OneView):
 
     def get_object(self) -> SuiteVersion:
         """The version that the address names."""
-        return version_of(self)
+        version = version_of(self)
+        self.pilots = piloting.facts_of_pilots([version])
+        return version
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """What the version must carry if it is a pilot."""
+        return {**super().get_serializer_context(), "pilots": self.pilots}
 
 
 class PassList(ListView):
@@ -122,6 +138,11 @@ class ResultList(ListView):
         return rows.select_related(
             "metric", "run__entrant", "run__version__suite", "run__carried_from__version__suite"
         )
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """What a pilot says of itself beside each number."""
+        told = piloting.sentence_on(version_of(self))
+        return {**super().get_serializer_context(), "pilot": told}
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """A page of results, each as fine as this person may see it."""

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from academy.errors import FormatError, Problems
 from academy.formats.limits import LIMITS, Limits
@@ -182,6 +182,15 @@ class Files(Mapping[PurePosixPath, bytes]):
         """A stream of the member's bytes; the caller closes it. Raises KeyError."""
         return self._members[PurePosixPath(path)]()
 
+    def watched(self, seen: Callable[[int], None]) -> Files:
+        """The same members, of which every byte that is read is counted by calling `seen`."""
+
+        def watching(opener: Callable[[], BinaryIO]) -> Callable[[], BinaryIO]:
+            return lambda: io.BufferedReader(Watched(opener(), seen))
+
+        members = {path: watching(opener) for path, opener in self._members.items()}
+        return Files(members, limits=self._limits, owner=self._owner)
+
     def head(self, path: PurePosixPath | str, size: int = 4096) -> bytes:
         """The first bytes of a member: enough for a cheap claim on a large file."""
         with self.open(path) as stream:
@@ -195,3 +204,39 @@ class Files(Mapping[PurePosixPath, bytes]):
             limits=self._limits,
             owner=self._owner,
         )
+
+
+class Watched(io.RawIOBase):
+    """A stream that says how many bytes are read from it."""
+
+    def __init__(self, stream: BinaryIO, seen: Callable[[int], None]) -> None:
+        self.stream = stream
+        self.seen = seen
+
+    def readable(self) -> bool:
+        """It is there to be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, and count."""
+        data = self.stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self.seen(len(data))
+        return len(data)
+
+    def seekable(self) -> bool:
+        """Whether the stream below is."""
+        return self.stream.seekable()
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go to a place in the stream below."""
+        return self.stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """The place in the stream below."""
+        return self.stream.tell()
+
+    def close(self) -> None:
+        """Close the stream below too."""
+        self.stream.close()
+        super().close()

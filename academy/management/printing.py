@@ -96,9 +96,10 @@ def print_export(command: BaseCommand, export: Export, out: Path, *, as_json: bo
         printed = {**export.as_json(), "out": str(out)}
         command.stdout.write(json.dumps(printed, indent=2, ensure_ascii=False))
         return
-    size = sum(len(data) for data in export.files.values())
-    command.stdout.write(f"{len(export.files)} files, {size} bytes, as {export.form}: {out}")
-    for path in sorted(export.files):
+    files = export.written()
+    size = sum(len(data) for data in files.values())
+    command.stdout.write(f"{len(files)} files, {size} bytes, as {export.form}: {out}")
+    for path in sorted(files):
         command.stdout.write(f"  {path}")
     for sentence in export.left_out:
         command.stdout.write(sentence)

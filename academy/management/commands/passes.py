@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from academy import comparing, intake, passes
+from academy import comparing, intake, passes, piloting
 from academy.errors import AcademyError
 from academy.management.printing import acting_person, refusing
 from academy.models import Criterion, ScoringPass, SuiteVersion
@@ -65,6 +65,7 @@ class Command(BaseCommand):
                 raise AcademyError(f"Pass {chosen.number} has no pass before it.")
             return {
                 "version": str(version),
+                "pilot": piloting.sentence_on(version),
                 "progress": passes.progress(chosen),
                 **comparing.differences(before, chosen).as_json(),
             }
@@ -119,10 +120,11 @@ def lines(told: dict[str, Any]) -> list[str]:
             for row in told["passes"]
         ]
     found = [f"pass {told['after']} against pass {told['before']}: {told['reason']}"]
+    found += [told["pilot"]] if told["pilot"] else []
     found += [f"  because {cause}" for cause in told["causes"]]
     found += [
         f"  {row['name']} (run {row['run']}), {row['metric']} {row['mode']}: "
-        f"{row['before']} to {row['after']}"
+        f"{shown(row['before'])} to {shown(row['after'])}"
         for row in told["runs"]
     ]
     for item in told["items"]:
@@ -132,8 +134,16 @@ def lines(told: dict[str, Any]) -> list[str]:
         )
     for board in told["boards"]:
         for row in board["moved"]:
+            before, after = row["rank_before"] or "none", row["rank"] or "none"
+            stays = before == after
+            moved = f"stays at rank {after}" if stays else f"from rank {before} to {after}"
             found.append(
-                f"  board {board['board']}: {row['name']} from rank {row['rank_before'] or 'none'} "
-                f"to {row['rank'] or 'none'}"
+                f"  board {board['board']}: {row['name']} {moved}, score "
+                f"{shown(row['score_before'])} to {shown(row['score'])}"
             )
     return found
+
+
+def shown(value: float | None) -> str:
+    """A result with the digits that a reader uses."""
+    return "none" if value is None else f"{value:.6g}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from academy import intake, studying
+from academy import intake, piloting, studying
 from academy.management.printing import acting_person, refusing
 
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
                 "version": str(version),
                 **plan,
                 "status": studying.status_of(version, plan),
-                "pilot": studying.pilot_facts(version),
+                "pilot": piloting.pilot_facts(version),
             }
             if options["keep"]:
                 by = acting_person(options["by"])
@@ -67,11 +67,7 @@ def lines(told: dict[str, Any]) -> list[str]:
         f"arrived, {status['missing']} missing, {status['surplus']} surplus"
     ]
     if told["pilot"]:
-        pilot = told["pilot"]
-        found.append(
-            f"This is a pilot of {pilot['tasks']} tasks, sample {pilot['sample']} "
-            f"({pilot['strategy']}); it is not the full study."
-        )
+        found.append(piloting.pilot_sentence(told["pilot"]))
     found += [
         f"  {row['model']} {row['scenario']} replicate {row['replicate']}: {row['wanted']} wanted, "
         f"{row['arrived']} arrived, {row['missing']} missing, {row['surplus']} surplus"

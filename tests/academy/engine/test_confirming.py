@@ -145,3 +145,12 @@ def test_the_admin_confirms_too(version: SuiteVersion) -> None:
         "1 keys are confirmed"
         in admin.post("/admin/academy/answerkey/", act, follow=True).content.decode()
     )
+
+
+def test_tasks_that_need_no_key_are_listed_without_one(client: Client) -> None:
+    files = {"tearoom.rubrics.json": [make.rubric_task("q-0", 1, _world_notes=None)]}
+    version = make.version_of(make.import_files(files))
+    client.force_login(make.person("curator", "curator"))
+    address = f"/suites/{version.suite.slug}/{version.name}/keys/"
+    page = client.get(address).content.decode()
+    assert "q-0" in page and "none needed" in page

@@ -101,7 +101,7 @@ def test_the_difference_names_runs_items_and_reasons(
     changes = [c for c in told["items"][0]["changes"] if c["run"] in mine]
     strict = [c for c in changes if c["mode"] == "strict"]
     assert [(c["before"]["value"], c["after"]["value"]) for c in strict] == [(0, 50), (100, 0)]
-    assert told["causes"] == ["answer keys of 1 tasks are in another revision"]
+    assert told["causes"] == ["1 answer key in another revision"]
     assert told["boards"][0]["moved"], "the upright entrant moves on the board"
 
 

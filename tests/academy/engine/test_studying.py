@@ -11,30 +11,14 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
-from django.utils import timezone
 
-from academy import ending, exporting, intake, studying
+from academy import intake, studying
 from academy.errors import AcademyError
-from academy.importing import ImportOptions
 from academy.models import Baseline, Plan, Run, SuiteVersion
 from academy.recording import RecordingOptions
-from leaderboard.models import Board
 from tests import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data]
-
-
-@pytest.fixture
-def folder(conformance_data: Path) -> Path:
-    return conformance_data / "docbridge"
-
-
-@pytest.fixture
-def full(folder: Path) -> SuiteVersion:
-    intake.import_suite_path(
-        folder / "task-suite-v1.json", options=ImportOptions(rename=("study", "1"), publish=True)
-    )
-    return SuiteVersion.objects.get(suite__slug="study")
 
 
 def command(*arguments: str) -> dict[str, Any]:
@@ -66,15 +50,6 @@ def test_a_kept_plan_has_its_executions_once(full: SuiteVersion) -> None:
     first = command("plan", "study@1", "--keep", "full study")["kept"]
     assert command("plan", "study@1", "--keep", "again")["kept"] == first
     assert Plan.objects.get(pk=first["plan"]).executions.count() == 288
-
-
-@pytest.fixture
-def pilot(folder: Path, tmp_path: Path) -> SuiteVersion:
-    for name in ("task-suite", "run-plan"):
-        document = folder / f"phase4-public-pilot-{name}-v1.json"
-        (tmp_path / document.name).write_bytes(document.read_bytes())
-    intake.import_suite_path(tmp_path, options=ImportOptions(rename=("pilot", "1"), publish=True))
-    return SuiteVersion.objects.get(suite__slug="pilot")
 
 
 def load(version: SuiteVersion, folder: Path) -> list[Run]:
@@ -139,48 +114,3 @@ def test_an_approved_baseline_is_replaced_by_a_new_linked_approval(
     assert (first.state, second.state, second.replaces) == ("replaced", "approved", first)
     assert second.comparison["same"] == len(first.record_digests)
     assert second.comparison["gone"] == []
-
-
-def test_a_pilot_carries_what_it_is_on_every_page_and_in_every_file(
-    pilot: SuiteVersion, folder: Path
-) -> None:
-    runs = [ending.close_run(run, reason="all is here") for run in load(pilot, folder)]
-    make.score_all()
-    facts = studying.pilot_facts(pilot)
-    assert facts is not None
-    told = studying.pilot_sentence(facts)
-    assert "a sample of 16 executions" in told
-    assert str(facts["tasks"]) in told
-    client = Client()
-    run = runs[0]
-    record = run.records.order_by("pk").first()
-    task = pilot.tasks.order_by("ordinal").first()
-    boards = list(Board.objects.filter(versions=pilot).order_by("pk"))
-    assert boards
-    pages = [
-        "/suites/pilot/1/",
-        "/suites/pilot/1/passes/",
-        f"/suites/pilot/1/tasks/{task.ordinal}/",
-        f"/runs/{run.pk}/",
-        f"/records/{record.pk}/",
-    ]
-    pages += [f"/boards/{board.slug}/{end}" for board in boards for end in ("", "embed/")]
-    for address in pages:
-        page = client.get(address)
-        assert page.status_code == 200, address
-        assert b"This is a pilot, not the full study." in page.content, address
-        assert b"a sample of 16 executions" in page.content, address
-    for board in boards:
-        for name in ("standings.csv", "standings.md"):
-            text = client.get(f"/boards/{board.slug}/{name}").content.decode()
-            assert "not the full study" in text, name
-        assert client.get(f"/boards/{board.slug}/standings.json").json()["pilot"] == facts
-        assert "pilot" in client.get(f"/boards/{board.slug}/badge.svg").content.decode().lower()
-    assert exporting.export_run(run).left_out == (told,)
-    files = exporting.export_scores(run, form="every_eval_ever", at=timezone.now()).files
-    assert any(b"not the full study" in data for data in files.values())
-
-
-def test_a_full_study_is_not_called_a_pilot(full: SuiteVersion) -> None:
-    assert studying.pilot_facts(full) is None
-    assert b"This is a pilot" not in Client().get("/suites/study/1/").content
