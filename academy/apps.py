@@ -14,6 +14,7 @@ class AcademyConfig(AppConfig):
         """Register the system checks and the kinds of work."""
         from academy import (
             bulk_exporting,
+            bulk_importing,
             checks,  # noqa: F401
             judging,
             passes,
@@ -38,4 +39,7 @@ class AcademyConfig(AppConfig):
         work.register(picturing.KIND, picturing.copy_picture)
         work.register(bulk_exporting.KIND, bulk_exporting.make_export)
         work.register(bulk_exporting.EXPIRE, bulk_exporting.expire_export)
+        work.register(bulk_importing.KIND, bulk_importing.read_or_import)
+        work.register(bulk_importing.EXPIRE, bulk_importing.expire)
+        work.after_failure(bulk_importing.KIND, bulk_importing.give_up)
         bulk_exporting.register("run", run_exports.RunScores())

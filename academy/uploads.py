@@ -19,6 +19,8 @@ from academy.formats.members import Files, Names, path_problem
 from academy.formats.reading import read_zip
 
 CHUNK = 2**20
+# What an export says of itself, which is no part of it when it comes back.
+NOTES = "ACADEMY-NOTES.txt"
 LEFT_OUT = frozenset({"__MACOSX", "__pycache__", "node_modules"})
 OTHER_ARCHIVES = (".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar", ".zst")
 
@@ -173,6 +175,8 @@ def hash_member(files: Files, path: PurePosixPath, left: int) -> tuple[str, int]
 
 def reason_to_leave_out(path: PurePosixPath) -> str:
     """Why a member belongs to nobody's format, or `""`."""
+    if path.name == NOTES:
+        return "what an export said of itself"
     for part in path.parts:
         if part.startswith("."):
             return f"hidden: {part!r} begins with a dot"

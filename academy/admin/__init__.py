@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from academy.admin import runs, suites  # noqa: F401
+from academy.admin import accounts, runs, suites  # noqa: F401

@@ -16,10 +16,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from academy import intake, registry
-from academy.errors import AcademyError, FormatError, Problem
+from academy import bulk_importing, intake, registry
+from academy.bulk_importing import problems_of
+from academy.errors import AcademyError
 from academy.forms import SuiteConfirmForm, SuiteImportForm
 from academy.importing import ImportOptions, ImportReport
+from academy.models import BulkImport
 from academy.querysets import has_role
 from academy.uploads import Upload, open_stream, open_upload
 
@@ -66,13 +68,16 @@ def page(
 
 
 def dry_run(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
-    """Keep the upload, read it, and show the report; errors are shown with their places."""
+    """Keep the upload, read it, and show the report; errors are shown with their places. A large
+    one is read by the worker, and watched on a page of its own."""
+    chosen = form.cleaned_data["format"]
+    sent = form.cleaned_data["upload"]
+    if sent.size > settings.ACADEMY_IMPORT_AT_ONCE:
+        return in_background(request, form)
     sweep(uploads_folder())
     token = uuid.uuid4().hex
     folder = uploads_folder() / token
     folder.mkdir()
-    chosen = form.cleaned_data["format"]
-    sent = form.cleaned_data["upload"]
     try:
         upload = open_stream(sent.name, sent, folder=folder)
         report = run_import(
@@ -98,18 +103,30 @@ def dry_run(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
     )
 
 
+def in_background(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
+    """Keep a large upload for the worker, and lead to the page that tells of it."""
+    sent = form.cleaned_data["upload"]
+    choices = {"format": form.cleaned_data["format"], "name": form.data.get("name", "").strip()}
+    try:
+        row = bulk_importing.keep_upload(
+            BulkImport.Kind.SUITES,
+            sent.name,
+            sent,
+            size=sent.size,
+            choices=choices,
+            by=request.user,
+        )
+    except AcademyError as error:
+        problems, total = problems_of(error)
+        return page(request, form, status=422, problems=problems, total=total, step=2)
+    return redirect("academy:import", pk=row.pk)
+
+
 def run_import(upload: Upload, format_key: str, options: ImportOptions) -> ImportReport:
     """Import an opened upload."""
     fmt = registry.format_of(format_key) if format_key else None
     report = intake.import_suite_files(upload.files, digest=upload.digest, fmt=fmt, options=options)
     return replace(report, files=(*report.files, *upload.left_out))
-
-
-def problems_of(error: AcademyError) -> tuple[list[Problem], int]:
-    """The problems of a refusal and their whole number."""
-    if isinstance(error, FormatError):
-        return list(error.problems), error.total
-    return [Problem(file="", rule="refused", message=str(error))], 1
 
 
 def confirm(request: HttpRequest) -> HttpResponse:

@@ -67,8 +67,7 @@ class MembershipAdmin(CuratedAdmin):
     list_display = ("user", "organization", "role")
     list_select_related = ("user", "organization")
     list_filter = ("role",)
-    raw_id_fields = ("user",)
-    autocomplete_fields = ("organization",)
+    autocomplete_fields = ("user", "organization")
     ordering = ("pk",)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from academy.models.audit import AuditEvent, Exposure
 from academy.models.decisions import Decision
 from academy.models.exports import BulkExport
+from academy.models.imports import BulkImport
 from academy.models.judges import JudgeEndpoint, JudgeJob
 from academy.models.limits import SubmissionLimit
 from academy.models.people import ApiToken, Membership, Organization
@@ -53,6 +54,7 @@ __all__ = [
     "Binding",
     "Blob",
     "BulkExport",
+    "BulkImport",
     "Criterion",
     "Decision",
     "Entrant",
