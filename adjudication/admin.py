@@ -11,13 +11,21 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.urls.resolvers import URLPattern
 from django.utils.html import format_html
+from django.views.decorators.http import require_POST
 
 from academy.admin.reading import ReadOnlyAdmin
 from academy.admin.runs import CuratedAdmin
 from academy.errors import AcademyError
 from academy.querysets import has_role
 from adjudication import assigning, claiming, golding, kinds, steering
-from adjudication.admin_forms import GoldForm, GoldRecordForm, QueueAddForm, QueueForm
+from adjudication.admin_forms import (
+    GoldForm,
+    GoldRecordForm,
+    QueueAddForm,
+    QueueForm,
+    ReasonForm,
+)
+from adjudication.forms import words_of
 from adjudication.models import Gold, Guideline, Queue, ReviewItem, Seat
 
 if TYPE_CHECKING:
@@ -124,9 +132,9 @@ class QueueAdmin(CuratedAdmin):
 
     @admin.display(description="Items")
     def items_link(self, queue: Queue) -> str:
-        """Where the items of the queue are listed, and where gold is added."""
+        """Where the items of the queue are listed, and where gold is added and retired."""
         return format_html(
-            '<a href="{}?queue__id__exact={}">Items</a>, <a href="{}">add gold</a>',
+            '<a href="{}?queue__id__exact={}">Items</a>, <a href="{}">gold</a>',
             reverse("admin:adjudication_reviewitem_changelist"),
             queue.pk,
             reverse("admin:adjudication_queue_gold", args=[queue.pk]),
@@ -157,10 +165,15 @@ class QueueAdmin(CuratedAdmin):
         assigning.owe_filling(made.version_id)
 
     def get_urls(self) -> list[URLPattern]:
-        """The page on which a gold item is added."""
-        view = self.admin_site.admin_view(self.gold)
+        """The page on which gold items are added and retired."""
+        view = self.admin_site.admin_view
         return [
-            path("<int:pk>/gold/", view, name="adjudication_queue_gold"),
+            path("<int:pk>/gold/", view(self.gold), name="adjudication_queue_gold"),
+            path(
+                "<int:pk>/gold/<int:item>/retire/",
+                view(require_POST(self.retire)),
+                name="adjudication_queue_retire",
+            ),
             *super().get_urls(),
         ]
 
@@ -182,32 +195,53 @@ class QueueAdmin(CuratedAdmin):
             known=known.verdicts if known else None,
         )
         if request.method == "POST" and form.is_valid():
-            golding.add_gold(queue, record, form.verdicts(), by=request.user)
-            messages.success(request, f"Record {record.pk} is a gold item of {queue.title}.")
-            return redirect("admin:adjudication_queue_change", queue.pk)
+            try:
+                golding.add_gold(queue, record, form.verdicts(), by=request.user)
+            except AcademyError as error:
+                form.add_error(None, str(error))
+            else:
+                messages.success(request, f"Record {record.pk} is a gold item of {queue.title}.")
+                return redirect("admin:adjudication_queue_gold", queue.pk)
         context = {"chosen": chosen, "record": record, "form": form}
         return self.gold_page(request, queue, context, status=422 if form.errors else 200)
+
+    def retire(self, request: HttpRequest, pk: int, item: int) -> HttpResponse:
+        """Retire a gold item, for the reason given."""
+        queue = get_object_or_404(Queue.objects.select_related("version__suite"), pk=pk)
+        found = get_object_or_404(queue.items, pk=item)
+        if not has_role(request.user, "curator"):
+            return HttpResponse(status=403)
+        reason = words_of(request.POST.get("reason", ""))
+        try:
+            golding.retire_gold(found, reason=reason, by=request.user)
+        except AcademyError as error:
+            context = {"chosen": GoldRecordForm(queue=queue), "wrong": found.pk, "why": str(error)}
+            return self.gold_page(request, queue, context, status=422)
+        messages.success(request, f"Item {found.pk} is retired as gold.")
+        return redirect("admin:adjudication_queue_gold", queue.pk)
 
     def gold_page(
         self, request: HttpRequest, queue: Queue, context: dict[str, Any], *, status: int
     ) -> HttpResponse:
-        """The page with one of its two forms."""
-        return render(request, "admin/gold_add.html", {**context, "queue": queue}, status=status)
+        """The page with one of its two forms, and the gold items there are."""
+        context |= {"queue": queue, "uses": golding.gold_in(queue)}
+        return render(request, "admin/gold_add.html", context, status=status)
 
 
 @admin.register(ReviewItem)
 class ItemAdmin(ReadOnlyAdmin):
-    """Items; a resolved one becomes gold in one step."""
+    """Items; a resolved one becomes gold in one step, and a gold one is retired."""
 
     list_display = (
         "pk", "queue", "record", "task", "state", "chosen_because", "probability", "priority",
-        "escalated_at",
+        "escalated_at", "gold__retired_at",
     )  # fmt: skip
-    list_select_related = ("queue", "record", "task")
+    list_select_related = ("queue", "record", "task", "gold")
     list_filter = ("state", "queue")
     show_full_result_count = False
     ordering = ("-pk",)
-    actions = ("make_gold",)
+    action_form = ReasonForm
+    actions = ("make_gold", "retire_gold")
 
     @admin.action(description="Make the chosen resolved items gold", permissions=["curate"])
     def make_gold(self, request: HttpRequest, queryset: QuerySet[ReviewItem]) -> None:
@@ -219,6 +253,20 @@ class ItemAdmin(ReadOnlyAdmin):
                 self.message_user(request, f"Item {item.pk}: {error}", messages.ERROR)
             else:
                 self.message_user(request, f"The record of item {item.pk} is gold now.")
+
+    @admin.action(
+        description="Retire the chosen gold items, for the reason given", permissions=["curate"]
+    )
+    def retire_gold(self, request: HttpRequest, queryset: QuerySet[ReviewItem]) -> None:
+        """Nobody gets them any more; what was answered stays."""
+        reason = words_of(request.POST.get("reason", ""))
+        for item in queryset.order_by("pk"):
+            try:
+                golding.retire_gold(item, reason=reason, by=request.user)
+            except AcademyError as error:
+                self.message_user(request, f"Item {item.pk}: {error}", messages.ERROR)
+            else:
+                self.message_user(request, f"Item {item.pk} is retired as gold.")
 
     def has_curate_permission(self, request: HttpRequest) -> bool:
         """Only curators act."""

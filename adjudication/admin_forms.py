@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.contrib.admin.helpers import ActionForm
 from django.contrib.auth import get_user_model
 
 from academy.models import InstanceRecord, SuiteVersion
@@ -174,6 +175,12 @@ class QueueForm(forms.ModelForm):  # type: ignore[type-arg]
         """All that may have changed."""
         own = {name: self.cleaned_data[name] for name in OWN_FIELDS}
         return {**own, "policy": self.policy().as_json()}
+
+
+class ReasonForm(ActionForm):
+    """The reason that stands beside an act on chosen items."""
+
+    reason = forms.CharField(required=False, max_length=300, label="Reason, to retire: ")
 
 
 class GoldRecordForm(forms.Form):

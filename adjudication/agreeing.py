@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+from academy.judge_matrix import category
 from academy.models import Decision, SuiteVersion
 from academy.querysets import has_role
-from adjudication.concordance import Agreement, Unit, agreement_on, by_scale, category
+from adjudication.concordance import Agreement, Unit, agreement_on, by_scale
 from adjudication.verdict_reading import asked_of
 
 MOST_DECISIONS = 200_000

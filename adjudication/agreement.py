@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from academy.intervals import Interval
-from adjudication.coefficients import (
+from academy.coefficients import (
     Coefficient,
     Label,
     Level,
@@ -31,7 +30,7 @@ from adjudication.coefficients import (
     percent,
     ratings_of,
 )
-from adjudication.correction import (
+from academy.correction import (
     ENOUGH_DOUBLE,
     Calibration,
     ConfusionMatrix,
@@ -46,6 +45,7 @@ from adjudication.correction import (
     rogan_gladen,
     too_few_note,
 )
+from academy.intervals import Interval
 
 __all__ = [
     "ENOUGH_DOUBLE",

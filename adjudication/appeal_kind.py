@@ -9,7 +9,7 @@ from academy import auditing, keying, specs
 from academy import deciding as core
 from academy.errors import AcademyError
 from academy.models import Decision, Exposure, InstanceRecord, Score, ScoringPass
-from adjudication import appealing, assigning, concluding, defect_kind, resolving
+from adjudication import appealing, assigning, choosing, concluding, defect_kind, resolving
 from adjudication.appealing import APPEALS
 from adjudication.kinds import KINDS, Kind, NewItem, Verdicts, kind_of
 from adjudication.models import Appeal, Queue, ReviewItem, Seat
@@ -17,7 +17,9 @@ from adjudication.questions import Choice, Question
 
 QUESTION = "appeal"
 DISMISSED = "dismissed"
-REDECIDE, KEY, CRITERION = "redecide", "key", "criterion"
+REDECIDE, KEY, CRITERION, VERSION = "redecide", "key", "criterion", "version"
+# Open until a curator names what corrects it, so that it is not forgotten.
+WAITING = {KEY: Appeal.Consequence.KEY, VERSION: Appeal.Consequence.VERSION}
 
 
 def appeal_of(item: ReviewItem) -> Appeal:
@@ -64,6 +66,7 @@ def choices_for(appeal: Appeal) -> list[Choice]:
         found.append((KEY, "Upheld: the answer key is wrong", "yes"))
     if appeal.criterion is not None:
         found.append((CRITERION, "Upheld: put the criterion to the vote", "odd"))
+    found.append((VERSION, "Upheld: a new version corrects it", "odd"))
     found.append((DISMISSED, "Dismissed", "no"))
     return [
         Choice(code, label, css, str(place), code)
@@ -73,7 +76,11 @@ def choices_for(appeal: Appeal) -> list[Choice]:
 
 def can_be_redecided(appeal: Appeal) -> bool:
     """Whether people decide what an appeal contests, so that they can decide it again."""
-    asked = record_of(appeal).task.criteria.exclude(decided_by="machine")
+    record = record_of(appeal)
+    counting = choosing.published_pass(record.run.version)
+    if choosing.unasked_of(record.pk, record.pk + 1, counting):
+        return False
+    asked = record.task.criteria.exclude(decided_by="machine")
     if appeal.criterion_id is not None:
         asked = asked.filter(pk=appeal.criterion_id)
     return bool(asked.exists())
@@ -92,10 +99,9 @@ def settle_appeal(item: ReviewItem) -> None:
     appeal = appeal_of(item)
     if came is None or appeal.state != Appeal.State.OPEN:
         return
-    if came.value == KEY:
-        # Open until a curator names the pass with the new key, so that it is not forgotten.
+    if came.value in WAITING:
         Appeal.objects.filter(pk=appeal.pk).update(
-            consequence=Appeal.Consequence.KEY, outcome_reason=came.reason
+            consequence=WAITING[came.value], outcome_reason=came.reason
         )
         return
     state = Appeal.State.DISMISSED if came.value == DISMISSED else Appeal.State.UPHELD

@@ -9,7 +9,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from academy.models import Criterion, InstanceRecord, Run, ScoringPass
+from academy.models import Criterion, InstanceRecord, Run, ScoringPass, SuiteVersion
 from academy.pages import hides_verdicts, shows_criteria
 from academy.querysets import has_role
 from academy.run_pages import is_closed
@@ -42,6 +42,7 @@ def row_of(appeal: Appeal, user: Any) -> dict[str, Any]:
         .filter(pk=appeal.record_id)
         .exists(),
         "waits_for_key": appealing.waits_for_key(appeal),
+        "waits_for_version": appealing.waits_for_version(appeal),
     }
 
 
@@ -73,9 +74,11 @@ def rows_of(appeals: Any, user: Any) -> list[dict[str, Any]]:
             "appeal": appeal,
             "record": appeal.record,
             "run": appeal.record.run,
+            "version": appeal.record.run.version,
             "is_own": appeal.opened_by_id == getattr(user, "pk", None),
             "shows_record": appeal.record_id in readable,
             "waits_for_key": appealing.waits_for_key(appeal),
+            "waits_for_version": appealing.waits_for_version(appeal),
         }
         for appeal in listed
     ]
@@ -85,6 +88,7 @@ def appeal_context(appeal: Appeal, user: Any, *, problem: str = "") -> dict[str,
     """One appeal with its outcome, what followed, and what this person may do about it."""
     curates = has_role(user, "curator")
     row = row_of(appeal, user)
+    correction = corrected_by(appeal, user)
     return {
         **row,
         "curates": curates,
@@ -93,9 +97,24 @@ def appeal_context(appeal: Appeal, user: Any, *, problem: str = "") -> dict[str,
         and appeal.state == Appeal.State.OPEN
         and not appeal.consequence,
         "passes": new_passes(appeal) if curates and row["waits_for_key"] else [],
+        "others": appealing.other_versions(row["record"])
+        if curates and row["waits_for_version"]
+        else [],
+        "corrected_by": correction,
+        "carried": appealing.carried(appeal) if correction else None,
         "is_being_decided": is_being_decided(appeal),
         "problem": problem,
     }
+
+
+def corrected_by(appeal: Appeal, user: Any) -> SuiteVersion | None:
+    """The version that corrects what was contested, if this person may see it."""
+    if appeal.version is None:
+        return None
+    found: SuiteVersion | None = (
+        SuiteVersion.objects.visible_to(user).filter(pk=appeal.version_id).first()
+    )
+    return found
 
 
 def new_passes(appeal: Appeal) -> QuerySet[ScoringPass]:
@@ -116,6 +135,8 @@ def followed(appeal: Appeal, user: Any) -> str:
     """What came of an upheld appeal so far, as a sentence; empty where nothing had to follow."""
     if appealing.waits_for_key(appeal):
         return "It stays open until a curator names the pass that uses the corrected answer key."
+    if appealing.waits_for_version(appeal):
+        return "It stays open until a curator names the version that corrects it."
     if appeal.state != Appeal.State.UPHELD or appeal.record is None:
         return ""
     if appeal.consequence == Appeal.Consequence.REDECIDE:
@@ -126,6 +147,8 @@ def followed(appeal: Appeal, user: Any) -> str:
         return "The record was decided again by somebody who had no part in it."
     if appeal.consequence == Appeal.Consequence.CRITERION:
         return about_criterion(appeal)
+    if appeal.consequence == Appeal.Consequence.VERSION and not corrected_by(appeal, user):
+        return "The version that corrects it is not published yet."
     return ""
 
 

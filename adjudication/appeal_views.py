@@ -114,6 +114,23 @@ def name_pass(request: SiteRequest, pk: int) -> HttpResponse:
     return redirect("adjudication:appeal", pk=appeal.pk)
 
 
+@require_POST
+@signed_in
+def name_version(request: SiteRequest, pk: int) -> HttpResponse:
+    """Name the version that corrects what was contested; curators close the appeal so."""
+    appeal = seen_appeal(request, pk)
+    if not has_role(request.user, "curator"):
+        raise Http404
+    try:
+        chosen = appealing.name_version(
+            appeal, number(request.POST.get("version", "")), by=request.user
+        )
+    except AcademyError as error:
+        return refused(request, appeal, str(error))
+    messages.success(request, f"The appeal is closed; {chosen} corrects it.")
+    return redirect("adjudication:appeal", pk=appeal.pk)
+
+
 def refused(request: SiteRequest, appeal: Appeal, why: str) -> HttpResponse:
     """The page again, with why what was asked for was not done."""
     fresh = seen_appeal(request, appeal.pk)

@@ -18,8 +18,8 @@ class AdjudicationConfig(AppConfig):
             deciding,
             defect_kind,
             digesting,
+            figuring,
             kinds,
-            reporting,
             routing_items,
             verdict_exporting,
         )
@@ -38,6 +38,6 @@ class AdjudicationConfig(AppConfig):
         work.register("refresh_queue", assigning.refresh_queue)
         work.register(routing_items.WORK, routing_items.look_at_run)
         work.register("finalise_seat", deciding.finalise_seat)
-        work.register(reporting.KIND, reporting.count_in_background)
+        work.register(figuring.KIND, figuring.count_in_background)
         bulk_exporting.register("verdicts", verdict_exporting.QueueVerdicts())
         work.follow_versions("refresh_queue")

@@ -94,7 +94,10 @@ def form_context(
         "revision": newest if revision is None else revision,
         "is_stale": revision is not None and revision < newest,
         "is_mine": seat.holder_id == user.pk and seat.state == Seat.State.HELD,
-        "may_open": policy.suggestion == "open" and not seat.suggestion_seen,
+        "may_be_judged": seat.item.record_id is not None,
+        "may_open": seat.item.record_id is not None
+        and policy.suggestion == "open"
+        and not seat.suggestion_seen,
         "is_blind": policy.is_blind,
         "guideline": seat.item.queue.guidelines.order_by("-revision").first(),
         "confidences": forms.CONFIDENCES,

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from academy.coefficients import (
+    Label,
+    Level,
+    estimate,
+    krippendorff,
+    percent,
+    ratings_of,
+    rounds_for,
+)
+from academy.correction import ENOUGH_DOUBLE, too_few_note
 from academy.intervals import Interval
 from adjudication.agreement import AgreementReport, Resampling, agreement_report, prevalence
-from adjudication.coefficients import Label, Level, estimate, krippendorff, percent, ratings_of
-from adjudication.correction import ENOUGH_DOUBLE, too_few_note
 
-STATES = {
-    "na": "N/A",
-    "cannot_tell": "cannot tell",
-    "defective": "defective",
-    "call_error": "call failed",
-}
 LEVELS: Mapping[str, Level] = {"rating": "ordinal", "number": "interval"}
-MOST_CELLS, FEWEST_ROUNDS, FEW_ROUNDS, ROUNDS = 2_000_000, 200, 500, 2000
+FEW_ROUNDS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,6 @@ class Agreement:
     n: int
     left_out: int
     report: AgreementReport | None
-
-
-def category(state: str, value: Any) -> Label:
-    """An answer as a category: the value on the scale, or the word for its absence."""
-    if state != "value":
-        return STATES.get(state, state)
-    if isinstance(value, bool):
-        return "met" if value else "not met"
-    if isinstance(value, str | int | float):
-        return value
-    return json.dumps(value, sort_keys=True)
 
 
 def share_equal(units: Iterable[Unit]) -> float | None:
@@ -138,11 +127,6 @@ def percent_equal(units: Sequence[Unit], seed_digest: str) -> Interval:
         rounds=FEW_ROUNDS,
     )
     return estimate(percent(ratings_of([unit.ratings for unit in units])), resampling)
-
-
-def rounds_for(records: int) -> int:
-    """How many resamples: 2000, fewer for many records, whose intervals need fewer."""
-    return min(ROUNDS, max(FEWEST_ROUNDS, MOST_CELLS // max(1, records)))
 
 
 def _on_level(ratings: Sequence[Label], level: Level) -> tuple[Label, ...]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import F
 
 from academy.errors import AcademyError
 from academy.models import InstanceRecord
-from adjudication import kinds, seating
+from academy.querysets import has_role
+from adjudication import kinds, seating, verdict_reading
+from adjudication.calibration import GoldResult
 from adjudication.models import Gold, Queue, ReviewItem, Seat
 from adjudication.policies import read_policy
 from adjudication.walking import Found, Wanted
@@ -18,6 +23,7 @@ from adjudication.walking import Found, Wanted
 # Nobody meets the record of an item twice, as gold and as another.
 NEXT_GOLD = """
 SELECT i.id, i.record_id FROM adjudication_reviewitem i
+JOIN adjudication_gold known ON known.item_id = i.id AND known.retired_at IS NULL
 WHERE i.queue_id = %(queue)s AND i.state = 'gold'
   AND NOT EXISTS (SELECT 1 FROM adjudication_reviewitem oi
                   JOIN adjudication_seat o ON o.item_id = oi.id
@@ -53,6 +59,8 @@ def claim_gold(wanted: Wanted) -> Found | None:
     if row is None:
         return None
     item = seating.lock_item(row[0])
+    if is_retired(item):
+        return None
     facts: dict[str, Any] = {
         "state": Seat.State.HELD,
         "held_at": wanted.at,
@@ -77,7 +85,8 @@ def add_gold(
     """Make a record a gold item of a queue, with its right verdicts; again, they are replaced.
 
     It never reaches a score: what the record itself needs is decided at its ordinary item. Raises
-    AcademyError for a record of another version, or verdicts that miss a question.
+    AcademyError for a record of another version, verdicts that miss a question, and a gold item
+    that was retired.
     """
     pk = record if isinstance(record, int) else record.pk
     found = InstanceRecord.objects.filter(pk=pk, run__version=queue.version_id).first()
@@ -87,6 +96,11 @@ def add_gold(
     if item is None:
         item = ReviewItem(
             queue=queue, record=found, state=ReviewItem.State.GOLD, chosen_because="gold"
+        )
+    elif is_retired(item):
+        raise AcademyError(
+            f"Record {pk} was retired as gold and does not come back: {item.gold.retired_because} "
+            "Choose another record."
         )
     said = {key: dict(given) for key, given in verdicts.items() if given.get("state")}
     problems = {
@@ -101,6 +115,63 @@ def add_gold(
     Gold.objects.update_or_create(item=item, defaults={"verdicts": said})
     seating.note("gold", item, by=by, queue=queue.pk)
     return item
+
+
+def is_retired(item: ReviewItem) -> bool:
+    """Whether a gold item is given to nobody any more."""
+    return Gold.objects.filter(item=item, retired_at__isnull=False).exists()
+
+
+@transaction.atomic
+def retire_gold(item: ReviewItem, *, reason: str, by: Any, at: datetime | None = None) -> Gold:
+    """Give a gold item to nobody any more; what was answered stays, and who holds it goes on.
+
+    Raises AcademyError for anybody but a curator, without a reason, for an item that is not gold,
+    and for one that is retired already.
+    """
+    if not has_role(by, "curator"):
+        raise AcademyError("Only curators retire gold items.")
+    if not reason.strip():
+        raise AcademyError("Say why the gold item is retired.")
+    # The item is locked as by a claim, so that none is given out once this is stored.
+    seating.lock_item(item.pk)
+    known = Gold.objects.filter(item=item).first()
+    if known is None:
+        raise AcademyError(f"Item {item.pk} is not a gold item.")
+    if known.retired_at is not None:
+        raise AcademyError(f"Item {item.pk} is retired already: {known.retired_because}")
+    known.retired_at, known.retired_by = seating.now_or(at), by
+    known.retired_because = reason.strip()
+    known.save(update_fields=["retired_at", "retired_by", "retired_because"])
+    seating.note("retire_gold", item, by=by, reason=known.retired_because)
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class GoldUse:
+    """A gold item with how many reviews of it count, and how many of them were right."""
+
+    gold: Gold
+    reviews: int
+    right: int
+
+
+def gold_in(queue: Queue) -> list[GoldUse]:
+    """The gold items of a queue, those in use first, in two queries."""
+    results: dict[int, list[GoldResult]] = {}
+    for result in verdict_reading.gold_results(Seat.objects.filter(item__queue=queue)):
+        results.setdefault(result.item, []).append(result)
+    rows = Gold.objects.filter(item__queue=queue, item__state=ReviewItem.State.GOLD)
+    return [
+        GoldUse(
+            gold,
+            reviews=len(results.get(gold.item_id, ())),
+            right=sum(one.is_right for one in results.get(gold.item_id, ())),
+        )
+        for gold in rows.select_related("item__record__task", "retired_by").order_by(
+            F("retired_at").asc(nulls_first=True), "pk"
+        )
+    ]
 
 
 def problem_of(question: Any, given: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from academy import rasterising
 from academy.querysets import has_role
 from adjudication import bench, deciding, evidence, forms, kinds, opening
 from adjudication.masking import Mask
-from adjudication.models import Queue, ReviewItem, Seat
+from adjudication.models import Gold, Queue, ReviewItem, Seat
 
 SIZE = 50
 SUBJECTS = tuple(name.removeprefix("item__") for name in bench.SUBJECTS)
@@ -61,13 +61,19 @@ def item_context(item: ReviewItem, user: Any, query: Mapping[str, str]) -> dict[
         "task": task,
         "files": [] if task is None else rasterising.shown(task.assets.all()),
         "is_sealed": is_sealed,
-        "says_gold": reads_gold and item.state == ReviewItem.State.GOLD,
+        "gold": gold_of(item) if reads_gold else None,
         "seats": [] if is_sealed or not kinds.reads_answers(item.queue, user) else seats_of(item),
         "answers_sealed": not kinds.reads_answers(item.queue, user),
         "judged": [] if is_sealed else judged_rows(item),
         "extras": [] if is_sealed else list(item.extras.select_related("user").order_by("pk")),
         "skips": list(item.skips.select_related("user").order_by("at", "pk")),
     }
+
+
+def gold_of(item: ReviewItem) -> Gold | None:
+    """What makes an item gold, with its retirement; None for any other."""
+    found: Gold | None = Gold.objects.filter(item=item).select_related("retired_by").first()
+    return found
 
 
 def is_sealed_for(item: ReviewItem, user: Any) -> bool:

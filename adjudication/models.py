@@ -318,10 +318,27 @@ class Skip(models.Model):
 
 
 class Gold(models.Model):
-    """The known verdicts of a record that is mixed in unmarked; it never reaches a score."""
+    """The known verdicts of a record that is mixed in unmarked; it never reaches a score.
+
+    A retired one is given to nobody any more; what was answered stays in the reports.
+    """
 
     item = models.OneToOneField(ReviewItem, on_delete=models.CASCADE, related_name="gold")
     verdicts = models.JSONField()
+    retired_at = models.DateTimeField(null=True, blank=True)
+    retired_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    retired_because = models.TextField(blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(retired_at=None, retired_by=None, retired_because="")
+                | Q(retired_at__isnull=False, retired_by__isnull=False) & ~Q(retired_because=""),
+                name="gold_retires_by_somebody_for_a_reason",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"gold at item {self.item_id}"
@@ -331,7 +348,7 @@ class Appeal(models.Model):
     """Somebody contests an item or a verdict; outcome and reason are public.
 
     `consequence` says what an upheld appeal led to: the record is decided again by a third person,
-    the answer key is revised, or the criterion is struck in `scoring_pass`.
+    the answer key is revised, the criterion is struck in `scoring_pass`, or `version` corrects it.
     """
 
     class State(models.TextChoices):
@@ -345,6 +362,7 @@ class Appeal(models.Model):
         REDECIDE = "redecide", "Decided again"
         KEY = "key", "New key revision"
         CRITERION = "criterion", "Criterion put to the vote"
+        VERSION = "version", "A new version corrects it"
 
     record = models.ForeignKey(
         "academy.InstanceRecord",
@@ -368,6 +386,9 @@ class Appeal(models.Model):
     )
     scoring_pass = models.ForeignKey(
         "academy.ScoringPass", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    version = models.ForeignKey(
+        "academy.SuiteVersion", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     opened_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)

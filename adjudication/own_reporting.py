@@ -16,11 +16,12 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from academy.coefficients import Label
 from academy.intervals import Interval
+from academy.judge_matrix import category
 from adjudication import concordance, pace, verdict_reading
 from adjudication.calibration import GoldFigures, GoldResult, gold_figures
-from adjudication.coefficients import Label
-from adjudication.concordance import Asked, Unit, category
+from adjudication.concordance import Asked, Unit
 from adjudication.flow_reading import HANDED_IN
 from adjudication.models import Queue, ReviewItem, Seat
 from adjudication.pace import Times

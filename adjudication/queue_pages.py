@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.core.cache import cache
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from academy.querysets import has_role
-from adjudication import bench, claiming, conflicts, kinds, opening, own_reporting, remaining
-from adjudication.models import Draft, Queue, ReviewItem, Seat, Skip
+from adjudication import (
+    bench,
+    claiming,
+    conflicts,
+    equal_answers,
+    kinds,
+    opening,
+    own_reporting,
+    remaining,
+    report_pages,
+    reporting,
+)
+from adjudication.models import Draft, Queue, Seat, Skip
 from adjudication.remaining import QueueCounts
 
 TABS = ("all", "pending", "draft", "submitted", "skipped", "escalated")
 SIZE = 50
 HELD_SHOWN = 8
 LAST_SHOWN = 8
-MINUTE = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +45,7 @@ class QueueRow:
     drafts: int = 0
     skipped: int = 0
     closed: str = ""
-    agreement: float | None = None
+    agreement: str = ""
     role: str = "reviewer"
     holds: bool = False
 
@@ -60,7 +69,6 @@ def queues_context(user: Any, query: Mapping[str, str]) -> dict[str, Any]:
     tab = tab if tab in TABS else "all"
     own.totals["pending"] = sum(row.waiting for row in rows if not row.closed)
     figures = own_reporting.own_figures(user) if reviews else None
-    median = figures.today.times.median if figures else None
     return {
         "rows": [row for row in rows if tab != "pending" or (row.waiting and not row.closed)],
         "tab": tab,
@@ -72,7 +80,7 @@ def queues_context(user: Any, query: Mapping[str, str]) -> dict[str, Any]:
         **bench.undo_context(user),
         "may_review": reviews,
         "figures": figures,
-        "median_ms": None if median is None else median * 1000,
+        "own": report_pages.own_row(figures) if figures else None,
         "held": held_by_others(user) if reviews else [],
         "last": last_items(user),
         "reads_all": has_role(user, "curator", "auditor", "adjudicator"),
@@ -131,7 +139,7 @@ def queue_rows(user: Any, seat: Seat | None, own: Own) -> list[QueueRow]:
         .order_by("is_paused", "due_at", "title", "pk")
     )
     counts = remaining.queue_counts(queues, user)
-    agreed = agreement_of(queues)
+    agreed = equal_answers.shares_of(counts)
     thirds = own_thirds(user)
     held = (seat.item.queue_id, seat.role) if seat is not None else None
     competing = conflicts.Competing.of(user, {queue.version_id for queue in queues})
@@ -151,7 +159,7 @@ def queue_rows(user: Any, seat: Seat | None, own: Own) -> list[QueueRow]:
                 done=count.done + count.waiting,
                 drafts=own.drafts.get(queue.pk, 0),
                 skipped=own.skipped.get(queue.pk, 0),
-                agreement=agreed.get(queue.pk),
+                agreement=report_pages.percent(agreed[queue.pk]),
                 holds=held == (queue.pk, Seat.Role.REVIEWER),
             )
         )
@@ -182,53 +190,27 @@ def own_thirds(user: Any) -> dict[int, int]:
     return found
 
 
-def agreement_of(queues: Sequence[Queue]) -> dict[int, float]:
-    """The share of items on which all reviewers said the same, where several review each.
-
-    Counted once a minute, since it looks at every decided item.
-    """
-    several = [queue.pk for queue in queues if queue.seats_per_item > 1]
-    names = {pk: f"review-agreement:{pk}" for pk in several}
-    known = cache.get_many(names.values())
-    missing = [pk for pk in several if names[pk] not in known]
-    if missing:
-        fresh = {names[pk]: share for pk, share in count_agreement(missing).items()}
-        cache.set_many(fresh, MINUTE)
-        known |= fresh
-    return {pk: known[names[pk]] for pk in several if known.get(names[pk]) is not None}
-
-
-def count_agreement(queues: Sequence[int]) -> dict[int, float | None]:
-    """The share of decided items that needed no third person, by queue; None without items."""
-    third = Seat.objects.filter(item=OuterRef("pk"), role=Seat.Role.THIRD)
-    decided = ReviewItem.objects.filter(
-        queue__in=queues, state__in=("decided", "resolved"), escalated_at=None
-    ).annotate(differed=Exists(third))
-    counted = decided.values_list("queue").annotate(
-        items=Count("pk"), agreed=Count("pk", filter=Q(state="resolved", differed=False))
-    )
-    found: dict[int, float | None] = dict.fromkeys(queues)
-    return found | {queue_id: agreed / items for queue_id, items, agreed in counted}
-
-
 def held_by_others(user: Any) -> list[dict[str, Any]]:
-    """Items under a lease of others; who they are is a number, since nobody is ranked."""
+    """Items under a lease of others; curators read who holds them, all others a number."""
+    with_accounts = has_role(user, "curator")
     visible = Queue.objects.visible_to(user)
     seats = (
         remaining.held_seats(timezone.now())
         .filter(item__queue__in=visible)
         .exclude(holder=user)
-        .select_related("item__queue")
+        .select_related("item__queue", "holder")
         .order_by("lease_until", "pk")[:HELD_SHOWN]
     )
     return [
         {
-            "label": f"Reviewer {seat.holder_id}",
+            "label": reporting.name_of(
+                seat.holder_id, seat.holder.username, with_accounts=with_accounts
+            ),
             "queue": seat.item.queue,
             "minutes": max(1, round((seat.lease_until - timezone.now()).total_seconds() / 60)),
         }
         for seat in seats
-        if seat.lease_until is not None
+        if seat.lease_until is not None and seat.holder is not None
     ]
 
 

@@ -65,13 +65,15 @@ def _items(number: int, what: str = "") -> str:
 class QueueCounts:
     """A queue in numbers: its items by state, and one's own part.
 
-    `open` and `waiting` are for reviewers and third persons, `done` are resolved; `held` are seats
-    under a lease, `mine` one's own submissions, `deferred` what one put off.
+    `open` and `waiting` are for reviewers and third persons, `done` are resolved, `closed` needed
+    nobody any more; `held` are seats under a lease, `mine` one's own submissions, `deferred` what
+    one put off.
     """
 
     open: int = 0
     waiting: int = 0
     done: int = 0
+    closed: int = 0
     held: int = 0
     mine: int = 0
     deferred: int = 0
@@ -116,6 +118,7 @@ def queue_counts(
             open=by_state[pk].get(ReviewItem.State.OPEN, 0),
             waiting=by_state[pk].get(ReviewItem.State.DECIDED, 0),
             done=by_state[pk].get(ReviewItem.State.RESOLVED, 0),
+            closed=by_state[pk].get(ReviewItem.State.CLOSED, 0),
             held=holding.get(pk, (0, None))[0],
             next_free_at=holding.get(pk, (0, None))[1],
             mine=mine.get(pk, 0),

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from academy.coefficients import ONE_CATEGORY
+from academy.correction import ENOUGH_DOUBLE, JudgeErrors
 from academy.intervals import Interval
+from academy.judge_matrix import JudgeFigures
 from adjudication import reporting
 from adjudication.calibration import RECENT, GoldFigures
-from adjudication.coefficients import ONE_CATEGORY
 from adjudication.concordance import Agreement
-from adjudication.correction import ENOUGH_DOUBLE, JudgeErrors
-from adjudication.judge_matrix import JudgeFigures
+from adjudication.figuring import QUESTIONS_A_PAGE, Counted
 from adjudication.models import Queue
 from adjudication.own_reporting import ITEMS_BEFORE_GOLD, OwnFigures
 from adjudication.pace import Day, Times, pace_of
-from adjudication.reporting import QUESTIONS_A_PAGE, Figures, Report, Reviewer
+from adjudication.reporting import Report, Reviewer
 
 Json = dict[str, Any]
 SHARE_AXIS = {"low": 0.0, "high": 1.0, "scale": 100, "refs": []}
@@ -97,6 +98,11 @@ def _span(interval: Interval, write: Any) -> str:
     if interval.low is None or interval.high is None:
         return ""
     return f"{write(interval.low)} to {write(interval.high)}"
+
+
+def percent(value: float | None) -> str:
+    """A share as per cent on lists and among the facts of a page."""
+    return "–" if value is None else f"{_percent(value)} %"
 
 
 def _percent(value: float) -> str:
@@ -246,30 +252,37 @@ def _bars(days: Sequence[Day], most: int, name: str, width: int, height: int) ->
 def report_context(report: Report, page: int) -> Json:
     """The page of a whole report."""
     return {
-        **figures_context(report.figures, page),
+        **figures_context(report.queue, report.counted, page),
         "report": report,
-        "queue": report.queue,
         "progress": report.progress,
         "pace": round(pace_of(report.days), 1),
         "times": times_row(report.times),
         "drawings": day_drawings(report.days),
         "busy_days": [day for day in reversed(report.days) if day.submitted or day.resolved],
-        "axis": SHARE_AXIS,
         "reviewers": [reviewer_row(one) for one in report.reviewers],
         "has_gold": any(one.gold.n for one in report.reviewers),
-        "enough": ENOUGH_DOUBLE,
         "recent": RECENT,
         "before_gold": ITEMS_BEFORE_GOLD,
     }
 
 
-def figures_context(figures: Figures | None, page: int) -> Json:
-    """Agreement and judges; nothing while they are counted."""
+def figures_context(queue: Queue, counted: Counted, page: int) -> Json:
+    """Agreement and judges; while they are counted, what was counted last, if anything."""
+    figures = counted.figures
+    known: Json = {
+        "queue": queue,
+        "figures": figures,
+        "is_counting": counted.is_counting,
+        "page_number": page,
+        "axis": SHARE_AXIS,
+        "enough": ENOUGH_DOUBLE,
+    }
     if figures is None:
-        return {"is_counting": True}
+        return known
     pages = max(1, -(-figures.questions // QUESTIONS_A_PAGE))
     return {
-        "figures": figures,
+        **known,
+        "equal": percent(figures.equal),
         "pooled": [agreement_row(one) for one in figures.pooled],
         "agreements": [agreement_row(one) for one in figures.agreements],
         "first": (page - 1) * QUESTIONS_A_PAGE + 1,

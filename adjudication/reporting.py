@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.core.cache import cache
-from django.db import transaction
 from django.utils import timezone
 
-from academy import tasks, work
-from academy.canonical import digest, sha256_hex
 from academy.querysets import has_role
-from adjudication import concordance, defect_reading, flow_reading, pace, verdict_reading
+from adjudication import defect_reading, figuring, flow_reading, pace, verdict_reading
 from adjudication.calibration import GoldFigures, GoldResult, gold_figures
-from adjudication.concordance import Agreement, Asked, Unit
 from adjudication.defect_reading import Defect
+from adjudication.figuring import Counted
 from adjudication.flow_reading import Reason, Waiting, Worker
-from adjudication.judge_matrix import (
-    JudgeFigures,
-    JudgeVerdict,
-    PersonVerdict,
-    judges_against_people,
-    settled,
-)
 from adjudication.models import Queue, Seat
 from adjudication.own_reporting import own_figures, own_history, told_gold
 from adjudication.pace import Day, Times
 
 __all__ = ["Report", "may_read", "own_figures", "own_history", "report_on"]
 
-QUESTIONS_A_PAGE = 25
 NEWEST = 20
-KEPT_SECONDS = 24 * 3600
-KIND = "review_figures"
-MOST_AT_ONCE = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +63,8 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """How far people and judges agree: what takes long, and is kept until something moves.
-
-    `pooled` has an entry for each scale, `agreements` one for each question of the page, the least
-    agreement first; `questions` counts them all. `doubly` items were reviewed by two or more, and
-    `settled` criteria of records were decided by people.
-    """
-
-    pooled: tuple[Agreement, ...]
-    agreements: tuple[Agreement, ...]
-    questions: int
-    doubly: int
-    judges: tuple[JudgeFigures, ...]
-    settled: int
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
-    """Everything on the page of a queue's report; `figures` is None while they are counted."""
+    """Everything on the page of a queue's report."""
 
     queue: Queue
     at: datetime
@@ -105,7 +73,7 @@ class Report:
     days: Sequence[Day]
     times: Times
     reasons: Sequence[Reason]
-    figures: Figures | None
+    counted: Counted
     reviewers: Sequence[Reviewer]
     defects: Sequence[Defect]
     not_blind: Sequence[Told]
@@ -145,76 +113,20 @@ def report_on(queue: Queue, *, reader: Any, page: int = 1, at: datetime | None =
         days=pace.days_until(now.date(), *flow_reading.by_day(queue, now)),
         times=flow_reading.times(queue),
         reasons=reasons,
-        figures=figures_of(
-            queue, page, with_names=shows_texts, reviews=seats.get(Seat.State.SUBMITTED, 0)
-        ),
+        counted=figures_for(queue, reader=reader, page=page),
         reviewers=reviewers_of(queue, workers, reader, with_accounts=shows_names),
         defects=defect_reading.defects(queue, with_open=shows_texts),
-        not_blind=told(queue, "not_blind", with_accounts=shows_names) if shows_texts else (),
-        withdrawn=told(queue, "withdrawn_because", with_accounts=shows_names)
-        if shows_texts
-        else (),
+        not_blind=texts("not_blind"),
+        withdrawn=texts("withdrawn_because"),
         counts=flow_reading.counted_reports(queue),
         shows_names=shows_names,
         shows_texts=shows_texts,
     )
 
 
-def figures_of(queue: Queue, page: int, *, with_names: bool, reviews: int) -> Figures | None:
-    """The figures of one page of questions, kept while nothing moves.
-
-    Those of many reviews are counted by the worker; None until they are there.
-    """
-    kept: Figures | None = cache.get(kept_under(queue, page, with_names=with_names))
-    if kept is not None:
-        return kept
-    payload = {"queue": queue.pk, "page": page, "with_names": with_names}
-    if reviews <= MOST_AT_ONCE:
-        return keep_figures(payload)
-    with transaction.atomic():
-        work.enqueue(KIND, key=f"{KIND}:{queue.pk}:{page}:{with_names}", payload=payload)
-        tasks.nudge()
-    return None
-
-
-def kept_under(queue: Queue, page: int, *, with_names: bool) -> str:
-    """The name under which figures are kept: another one as soon as anything moves."""
-    facts = [seed_of(queue), flow_reading.state_facts(queue), verdict_reading.judged_facts(queue)]
-    return f"{KIND}:{digest([*facts, page, with_names])}"
-
-
-def keep_figures(payload: Mapping[str, Any]) -> Figures:
-    """Count figures and keep them under the state from which they were counted."""
-    queue = Queue.objects.select_related("version").get(pk=payload["queue"])
-    page, with_names = payload["page"], payload["with_names"]
-    name = kept_under(queue, page, with_names=with_names)
-    kept: Figures | None = cache.get(name)
-    if kept is None:
-        kept = count_figures(queue, page, with_names=with_names)
-        cache.set(name, kept, KEPT_SECONDS)
-    return kept
-
-
-def count_in_background(payload: Mapping[str, Any]) -> Callable[[], None]:
-    """Work of kind "review_figures": the figures of a queue with many reviews."""
-    keep_figures(payload)
-    return lambda: None
-
-
-def count_figures(queue: Queue, page: int, *, with_names: bool) -> Figures:
-    """The figures, from the rows."""
-    units = verdict_reading.units(queue)
-    asked = concordance.by_question(units)
-    people = verdict_reading.people_said(queue)
-    first = (page - 1) * QUESTIONS_A_PAGE
-    return Figures(
-        pooled=agreements_on(queue, concordance.by_scale(units)),
-        agreements=agreements_on(queue, asked[first : first + QUESTIONS_A_PAGE]),
-        questions=len(asked),
-        doubly=len({unit.item for unit in units}),
-        judges=judges_on(queue, people, with_names=with_names),
-        settled=len({(one.record, one.criterion) for one in people}),
-    )
+def figures_for(queue: Queue, *, reader: Any, page: int) -> Counted:
+    """The figures as this person may read them: curators and auditors know entrants by name."""
+    return figuring.figures_of(queue, page=page, with_names=has_role(reader, "curator", "auditor"))
 
 
 def progress_of(reasons: Sequence[Reason], seats: Mapping[str, int]) -> Progress:
@@ -229,21 +141,8 @@ def progress_of(reasons: Sequence[Reason], seats: Mapping[str, int]) -> Progress
     )
 
 
-def seed_of(queue: Queue) -> str:
-    """What fixes the draws of a queue's intervals."""
-    return f"{queue.version.digest}:{queue.kind}"
-
-
-def agreements_on(
-    queue: Queue, grouped: Sequence[tuple[Asked, list[Unit]]]
-) -> tuple[Agreement, ...]:
-    """The figures of some questions."""
-    seed = seed_of(queue)
-    return tuple(concordance.agreement_on(asked, units, seed) for asked, units in grouped)
-
-
 def name_of(pk: int | None, username: str, *, with_accounts: bool) -> str:
-    """What a reviewer is called: by account, or by a number that is the same on every page."""
+    """What a reviewer is called on every page and in every file: by account, or by a number."""
     return username if with_accounts else f"Reviewer {pk}"
 
 
@@ -265,24 +164,6 @@ def reviewers_of(
         )
         for worker in workers
     ]
-
-
-def judges_on(
-    queue: Queue, people: Sequence[PersonVerdict], *, with_names: bool
-) -> tuple[JudgeFigures, ...]:
-    """Every judge against what people settled; entrants by number for who must not know them."""
-    scales = verdict_reading.scales_of({one.criterion for one in people})
-    judged = verdict_reading.judges_said(queue, scales)
-    if not with_names:
-        judged = numbered(judged)
-    return tuple(judges_against_people(judged, settled(people), seed_of(queue)))
-
-
-def numbered(judged: Sequence[JudgeVerdict]) -> list[JudgeVerdict]:
-    """The same verdicts with "Entrant N" for names, in no order that tells them."""
-    mixed = sorted({one.entrant for one in judged}, key=lambda name: sha256_hex(name.encode()))
-    places = {name: place for place, name in enumerate(mixed, start=1)}
-    return [replace(one, entrant=f"Entrant {places[one.entrant]}") for one in judged]
 
 
 def told(queue: Queue, field: str, *, with_accounts: bool) -> list[Told]:

@@ -18,6 +18,7 @@ urlpatterns = [
     path("appeals/<int:pk>/", appeal_views.appeal_detail, name="appeal"),
     path("appeals/<int:pk>/withdraw/", appeal_views.withdraw, name="withdraw-appeal"),
     path("appeals/<int:pk>/pass/", appeal_views.name_pass, name="appeal-pass"),
+    path("appeals/<int:pk>/version/", appeal_views.name_version, name="appeal-version"),
     path("runs/<int:pk>/appeals/", appeal_views.run_appeals, name="run-appeals"),
     path("records/<int:pk>/appeal/", appeal_views.record_appeal, name="appeal-record"),
     path("keys/<slug:slug>/<str:name>/", key_views.measure_keys, name="measure-keys"),

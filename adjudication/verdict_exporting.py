@@ -6,10 +6,12 @@ from typing import Any
 
 from django.urls import reverse
 
+from academy import piloting
 from academy.bulk_exporting import Contents
 from academy.canonical import digest
 from academy.errors import AcademyError
-from academy.tables import Table
+from academy.models import SuiteVersion
+from academy.tables import Table, marked
 from adjudication import flow_reading, kinds, reporting, verdict_rows
 from adjudication.models import Queue
 
@@ -35,6 +37,10 @@ class QueueVerdicts:
     def address(self, subject: int) -> str:
         """The report on the queue."""
         return reverse("adjudication:report", args=[subject])
+
+    def versions(self, subject: int) -> list[SuiteVersion]:
+        """The version of the queue."""
+        return [queue_of(subject).version]
 
     def is_visible(self, subject: int, user: Any) -> bool:
         """Whether this person reads whole reports."""
@@ -65,7 +71,10 @@ class QueueVerdicts:
             "version": str(queue.version),
             "version_digest": queue.version.digest,
         }
-        table = Table(verdict_rows.COLUMNS, verdict_rows.rows(reading), about)
+        told = piloting.sentence_on(queue.version)
+        table = marked(
+            Table(verdict_rows.COLUMNS, verdict_rows.rows(reading), about), "pilot", told
+        )
         return Contents(table, tuple(verdict_rows.left_out(reading)))
 
 

@@ -10,10 +10,10 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from academy.deciding import OUTCOMES
+from academy.judge_matrix import Judge, JudgeVerdict, PersonVerdict, category
 from academy.models import Criterion, Decision
 from adjudication.calibration import GoldResult, said_right
-from adjudication.concordance import Asked, Unit, category
-from adjudication.judge_matrix import Judge, JudgeVerdict, PersonVerdict
+from adjudication.concordance import Asked, Unit
 from adjudication.models import Queue, ReviewItem, Seat
 
 ALL_IN = (ReviewItem.State.DECIDED, ReviewItem.State.RESOLVED, ReviewItem.State.CLOSED)
@@ -49,25 +49,43 @@ def questions(queue: Queue) -> dict[tuple[int, str], Asked]:
     }
 
 
+def said_twice(**of_items: Any) -> QuerySet[Seat]:
+    """Reviews that count beside another of the same item, in its order."""
+    another = Seat.objects.filter(COUNTED, item=OuterRef("item")).exclude(pk=OuterRef("pk"))
+    found: QuerySet[Seat] = Seat.objects.filter(
+        COUNTED,
+        Exists(another),
+        item__state__in=ALL_IN,
+        **{f"item__{name}": value for name, value in of_items.items()},
+    ).order_by("item_id", "number")
+    return found
+
+
+def bare_units(queues: Iterable[int]) -> Iterator[tuple[Unit, int]]:
+    """The answers of `units` in several queues, without what was asked, each with its queue."""
+    said: dict[tuple[int, int], list[Mapping[str, Any]]] = defaultdict(list)
+    rows = said_twice(queue__in=list(queues))
+    for queue_id, item, verdicts in rows.values_list("item__queue", "item_id", "verdicts"):
+        said[queue_id, item].append(verdicts)
+    for (queue_id, item), seats in said.items():
+        for unit in _units_of(item, None, 1.0, seats, {}):
+            yield unit, queue_id
+
+
 def units(queue: Queue) -> list[Unit]:
     """Each question of each item that two or more people answered, all seats being in.
 
     Third persons saw what the others said, so that they are no further raters. Where one seat of
     an item was withdrawn, the one in its place counts.
     """
-    another = Seat.objects.filter(COUNTED, item=OuterRef("item")).exclude(pk=OuterRef("pk"))
-    rows = (
-        Seat.objects.filter(COUNTED, Exists(another), item__queue=queue, item__state__in=ALL_IN)
-        .order_by("item_id", "number")
-        .values_list(
-            "item_id",
-            Coalesce("item__record__task_id", "item__task_id"),
-            "item__probability",
-            "verdicts",
-        )
-    )
     said: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     facts: dict[int, tuple[int | None, float]] = {}
+    rows = said_twice(queue__in=[queue.pk]).values_list(
+        "item_id",
+        Coalesce("item__record__task_id", "item__task_id"),
+        "item__probability",
+        "verdicts",
+    )
     for item, task, probability, verdicts in rows:
         said[item].append(verdicts)
         facts[item] = task, probability

@@ -8,9 +8,9 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from academy.correction import ENOUGH_DOUBLE
 from adjudication.agreeing import agreements_on_version
 from adjudication.agreement import cohen_kappa, gwet_ac1, percent_agreement
-from adjudication.correction import ENOUGH_DOUBLE
 from adjudication.report_pages import SHARE_AXIS, agreement_row
 
 register = template.Library()

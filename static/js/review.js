@@ -184,7 +184,8 @@
     if (event.key === "Enter" && event.target.tagName === "INPUT" && event.target.form === form()) { event.preventDefault(); return; }
     if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (openPop() && openPop().contains(event.target) && !/^[sdev]$/.test(event.key)) return;
-    if (arrow(event) || act(event.key)) event.preventDefault();
+    var hasKeys = document.documentElement.getAttribute("data-keys") !== "off";
+    if (arrow(event) || (hasKeys && act(event.key))) event.preventDefault();
   });
   /* A press of the mouse moves the place only when it ends, or the target would slip from under it. */
   var pressing = false;

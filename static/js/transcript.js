@@ -24,7 +24,7 @@
   }
   document.addEventListener("keydown", function (event) {
     if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (document.querySelector("dialog[open]")) return;
+    if (document.querySelector("dialog[open]") || document.documentElement.getAttribute("data-keys") === "off") return;
     var field = document.getElementById("steps-q"), did = false;
     if (event.key === "j" || event.key === "k") did = move(event.key === "j" ? 1 : -1);
     else if (event.key === "n") did = press("match-next");

@@ -128,7 +128,7 @@ def simulated() -> tuple[dict[str, float], dict[str, float]]:
 
     In each draw the items are new, so that the interval must cover the rate they come from.
     """
-    from adjudication.correction import Calibration, corrected_rate
+    from academy.correction import Calibration, corrected_rate
     from adjudication.sampling import draw
     from leaderboard.audit import judge_audited
 

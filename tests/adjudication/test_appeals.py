@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from academy import keying, passes
+from academy import carrying, keying, passes, publishing
 from academy.errors import AcademyError
 from academy.models import Criterion, Decision, InstanceRecord, SuiteVersion
 from adjudication import appealing, claiming, deciding
@@ -274,12 +274,72 @@ def test_an_upheld_appeal_puts_a_criterion_to_the_vote_and_tells_how_it_ended(
     assert "is struck in pass 2" in client.get(page).content.decode()
 
 
+def test_a_wrong_task_keeps_the_appeal_open_until_the_version_that_corrects_it_is_named(
+    client: Client,
+) -> None:
+    version, record, entrant = with_key()
+    appeal, _appeals = subjects.appeal_by(entrant, record)
+    decided(appeal, "version", "the sheet is of another floor")
+    assert (appeal.state, appeal.consequence) == ("open", "version")
+    page = f"/review/appeals/{appeal.pk}/"
+    told = client.get(page).content.decode()
+    assert "Upheld: a new version corrects it." in told
+    assert "the sheet is of another floor" in told
+    assert "upheld, waits for a new version" in client.get("/review/appeals/").content.decode()
+    client.force_login(subjects.curator())
+    assert "The suite has no other version yet." in client.get(page).content.decode()
+    same = edition("same")
+    wrong = client.post(f"{page}version/", {"version": str(same.pk)})
+    assert wrong.status_code == 422
+    assert "asks task t-0 just as" in wrong.content.decode()
+    assert client.post(f"{page}version/", {"version": str(version.pk)}).status_code == 422
+    corrected = edition("corrected", prompt="Measure the second floor.")
+    assert f"{corrected}, draft" in client.get(page).content.decode()
+    done = client.post(f"{page}version/", {"version": str(corrected.pk)}, follow=True)
+    assert "a draft that only curators and auditors see" in done.content.decode()
+    appeal.refresh_from_db()
+    assert (appeal.state, appeal.version) == ("upheld", corrected)
+    client.logout()
+    told = client.get(page).content.decode()
+    assert "The version that corrects it is not published yet." in told
+    assert str(corrected) not in told
+    publishing.publish_version(corrected, reason="corrected")
+    told = client.get(page).content.decode()
+    assert f"/suites/{version.suite.slug}/corrected/" in told
+    assert "This run was not carried over to it." in told
+    carried = carrying.carry_run(record.run, corrected, reason="corrected").run
+    assert f'judged again as <a href="/runs/{carried.pk}/">' in client.get(page).content.decode()
+
+
+def edition(name: str, **changed: str) -> SuiteVersion:
+    """A draft of the same suite, of which the first task may be changed."""
+    tasks = [make.takeoff_task(f"t-{place}", 100, version=name) for place in range(2)]
+    if changed:
+        tasks[0] = make.takeoff_task("t-0", 100, version=name, **changed)
+    return make.takeoff_version(tasks, version=name, publish=False)
+
+
+def test_only_curators_name_the_version(client: Client) -> None:
+    version, record, entrant = with_key()
+    appeal, _appeals = subjects.appeal_by(entrant, record)
+    address = f"/review/appeals/{appeal.pk}/version/"
+    client.force_login(subjects.curator())
+    early = client.post(address, {"version": str(version.pk)})
+    assert early.status_code == 422
+    assert "waits for no new version" in early.content.decode()
+    decided(appeal, "version")
+    for who in (entrant, build.person("auditor", "auditor")):
+        client.force_login(who)
+        assert client.post(address, {"version": str(version.pk)}).status_code == 404
+    assert appeal.state == "open"
+
+
 def test_only_what_can_follow_is_offered() -> None:
     _version, record, entrant = with_key()
     appeal, appeals = subjects.appeal_by(entrant, record)
     item = appeals.items.get()
     codes = [choice.code for choice in deciding.questions_of(item)[0].choices]
-    assert codes == ["key", "dismissed"]
+    assert codes == ["key", "version", "dismissed"]
     assert appeal.state == "open"
 
 

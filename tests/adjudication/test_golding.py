@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from academy.errors import AcademyError
-from academy.models import Decision, Score
+from academy.models import AuditEvent, Decision, Score
 from adjudication import claiming, deciding, golding
 from adjudication.models import Gold, Queue, ReviewItem, Seat
 from adjudication.policies import Policy
 from adjudication.remaining import queue_counts
+from adjudication.reporting import report_on
 from tests.adjudication import builders as build
 
 pytestmark = pytest.mark.django_db
@@ -132,3 +133,59 @@ def test_gold_is_made_from_resolved_items_and_complete_verdicts_only(queue: Queu
     golding.add_gold(queue, again.record, changed, by=curator)
     assert Gold.objects.count() == before
     assert Gold.objects.get(item=again).verdicts["R1"]["value"] is False
+
+
+def test_a_retired_gold_item_is_given_to_nobody_and_its_answers_stay(queue: Queue) -> None:
+    curator = build.person("", "curator")
+    anna, bert = build.reviewer("anna"), build.reviewer("bert")
+    met_by(queue, anna, 9)
+    golds = list(queue.items.filter(state="gold").order_by("pk"))
+    before = {worker.name: worker.gold.n for worker in report_on(queue, reader=curator).reviewers}
+    for item in golds:
+        golding.retire_gold(item, reason="The task was misread.", by=curator)
+    assert met_by(queue, bert, 9).count("gold") == 0
+    assert not Seat.objects.filter(holder=bert, item__in=golds).exists()
+    after = {worker.name: worker.gold.n for worker in report_on(queue, reader=curator).reviewers}
+    assert after["anna"] == before["anna"] > 0
+    known = Gold.objects.get(item=golds[0])
+    assert (known.retired_by, known.retired_because) == (curator, "The task was misread.")
+    event = AuditEvent.objects.filter(act="review.retire_gold").first()
+    assert event is not None and event.reason == "The task was misread."
+
+
+def test_who_holds_a_gold_item_when_it_retires_goes_on_and_nobody_takes_what_they_give_back(
+    queue: Queue,
+) -> None:
+    curator, anna, bert = build.person("", "curator"), build.reviewer(), build.reviewer()
+    seat = build.claimed(queue, anna)
+    while seat.item.state != "gold":
+        build.decide(seat, anna, True, True)
+        seat = build.claimed(queue, anna)
+    golding.retire_gold(seat.item, reason="wrong", by=curator)
+    again = claiming.claim_next(queue, user=anna)
+    assert isinstance(again, Seat) and again.pk == seat.pk
+    assert claiming.release(seat, user=anna)
+    for user in (anna, bert):
+        met_by(queue, user, 11)
+    assert not Seat.objects.filter(item=seat.item, holder__isnull=False).exists()
+
+
+def test_gold_is_retired_once_by_a_curator_for_a_reason_and_does_not_come_back(
+    queue: Queue,
+) -> None:
+    curator = build.person("", "curator")
+    item = queue.items.filter(state="gold").order_by("pk")[0]
+    plain = queue.items.filter(state="open")[0]
+    for who, chosen, reason, told in (
+        (build.reviewer(), item, "wrong", "Only curators"),
+        (curator, item, "  ", "Say why"),
+        (curator, plain, "wrong", "is not a gold item"),
+    ):
+        with pytest.raises(AcademyError, match=told):
+            golding.retire_gold(chosen, reason=reason, by=who)
+    assert not Gold.objects.filter(retired_at__isnull=False).exists()
+    golding.retire_gold(item, reason="wrong", by=curator)
+    with pytest.raises(AcademyError, match="retired already: wrong"):
+        golding.retire_gold(item, reason="again", by=curator)
+    with pytest.raises(AcademyError, match="does not come back: wrong"):
+        golding.add_gold(queue, item.record, right(queue), by=curator)

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from academy.models import AuditEvent
-from adjudication import claiming
+from adjudication import claiming, golding
 from adjudication.admin_forms import QueueForm
 from adjudication.models import Gold, Queue, ReviewItem
 from adjudication.policies import read_policy
@@ -185,6 +185,42 @@ def test_a_resolved_item_becomes_gold_in_one_step(curator: Client) -> None:
     assert f"Item {ids[1]}: Only a resolved item" in page
     assert [given["value"] for given in Gold.objects.get().verdicts.values()] == [True, False]
     assert ReviewItem.objects.get(pk=ids[0]).state == "resolved"
+
+
+def test_gold_is_retired_on_its_page_and_in_the_list_of_items(curator: Client) -> None:
+    queue = build.waiting_queue(2)
+    items = [
+        golding.add_gold(
+            queue,
+            record,
+            build.verdicts(queue.items.order_by("pk").first(), True, False, reason=""),  # type: ignore[arg-type]
+            by=build.person("", "curator"),
+        )
+        for record in build.records_of(queue)
+    ]
+    address = f"{QUEUES}{queue.pk}/gold/"
+    assert curator.get(address).content.decode().count(">Retire</button>") == 2
+    empty = curator.post(f"{address}{items[0].pk}/retire/", {"reason": " "})
+    assert empty.status_code == 422
+    assert "Say why the gold item is retired." in empty.content.decode()
+    assert curator.get(f"{address}{items[0].pk}/retire/").status_code == 405
+    sent = curator.post(f"{address}{items[0].pk}/retire/", {"reason": "misread"}, follow=True)
+    page = sent.content.decode()
+    assert page.count(">Retire</button>") == 1
+    assert re.search(r"Retired .* by curator: misread", page)
+    shown = curator.get(f"/review/items/{items[0].pk}/").content.decode()
+    assert re.search(r"Retired .* by curator: misread", shown)
+    listed = curator.post(
+        "/admin/adjudication/reviewitem/",
+        {
+            "action": "retire_gold",
+            "_selected_action": [item.pk for item in items],
+            "reason": "of another edition",
+        },
+        follow=True,
+    ).content.decode()
+    assert f"Item {items[0].pk}: Item {items[0].pk} is retired already: misread" in listed
+    assert f"Item {items[1].pk} is retired as gold." in listed
 
 
 def test_a_curator_takes_a_seat_back_in_the_admin(curator: Client) -> None:

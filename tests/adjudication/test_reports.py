@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -16,19 +18,20 @@ from django.utils import timezone
 
 from academy import passes, work
 from academy.intervals import wilson
-from academy.models import Work
-from adjudication import calibration, concordance, own_reporting, reporting
-from adjudication.calibration import GoldResult, gold_figures
-from adjudication.concordance import Asked, Unit, agreement_on
-from adjudication.judge_matrix import (
+from academy.judge_matrix import (
     Judge,
     JudgeVerdict,
     PersonVerdict,
     judges_against_people,
     settled,
 )
+from academy.models import Work
+from adjudication import calibration, claiming, concordance, equal_answers, figuring, own_reporting
+from adjudication.calibration import GoldResult, gold_figures
+from adjudication.concordance import Asked, Unit, agreement_on
+from adjudication.figuring import Figures
 from adjudication.models import ExtraVerdict, Queue, ReviewItem, Seat
-from adjudication.reporting import Figures, report_on
+from adjudication.reporting import may_read, report_on
 from tests.adjudication import builders as build
 from tests.adjudication.builders import person
 from tests.adjudication.reviews import (
@@ -273,7 +276,7 @@ def doubly(
 
 def figures(queue: Queue, reader: Any) -> Figures:
     """What is known of the agreement in a queue."""
-    found = report_on(queue, reader=reader).figures
+    found = report_on(queue, reader=reader).counted.figures
     assert found is not None
     return found
 
@@ -617,16 +620,81 @@ def test_what_a_held_out_task_asks_is_on_no_report(
 def test_figures_of_many_reviews_are_counted_by_the_worker(
     client: Client, queue: Queue, curator: Any, anna: Any, bert: Any
 ) -> None:
-    doubly(queue, anna, bert, [(True, False)] * (reporting.MOST_AT_ONCE // 2 + 1), decide=False)
-    assert "These figures are being counted." in read(client, queue, curator)
-    Work.objects.exclude(kind=reporting.KIND).delete()
-    unit = work.claim("tests")
-    assert unit is not None
-    work.perform(unit)
+    doubly(queue, anna, bert, [(True, False)] * (equal_answers.MOST_AT_ONCE // 2 + 1), decide=False)
+    page = client_page(client, queue, curator)
+    assert "These figures are being counted." in page
+    assert 'hx-trigger="every 5s"' in page
+    assert '<a href="?page=1#agreement">Load the page again</a>' in page
+    assert polled(client, queue).status_code == 204
+    assert "Agreement" in (row := queue_row(client, queue)) and "%" not in row
+    count_once()
+    part = polled(client, queue)
+    assert part.status_code == 286
+    assert 'hx-trigger="every' not in part.content.decode()
+    assert re.search(r'id="twice" hx-swap-oob="true">.*?2,001', part.content.decode())
     page = read(client, queue, curator)
     assert "being counted" not in page
     assert "0.0 %" in page
+    assert "0.0 %" in queue_row(client, queue)
     assert work.claim("tests") is None
+    # The last figures stand while newer ones are counted, at most once a minute.
+    doubly(queue, anna, bert, [(True, True)], decide=False)
+    assert "being counted" not in read(client, queue, curator)
+    held = figuring.last_under(queue, 1, with_names=True)
+    cache.set(held, replace(cache.get(held), at=timezone.now() - 2 * MINUTE))
+    page = read(client, queue, curator)
+    assert "Newer figures are being counted. These are as of" in page
+    assert "2,001 items, all seats in" in page
+    count_once()
+    assert "2,002 items, all seats in" in read(client, queue, curator)
+
+
+def count_once() -> None:
+    """Do the one piece of work that is owed for figures."""
+    Work.objects.exclude(kind=figuring.KIND).delete()
+    unit = work.claim("tests")
+    assert unit is not None
+    work.perform(unit)
+
+
+def client_page(client: Client, queue: Queue, user: Any) -> str:
+    """The page of a report as it is sent."""
+    client.force_login(user)
+    return client.get(url_of(queue)).content.decode()
+
+
+def polled(client: Client, queue: Queue) -> Any:
+    """What htmx gets when it asks for newer figures."""
+    return client.get(url_of(queue), headers={"HX-Request": "true"})
+
+
+def queue_row(client: Client, queue: Queue) -> str:
+    """The row of a queue on the list of queues."""
+    page = client.get(reverse("adjudication:queues")).content.decode()
+    rows = re.findall(r"<tr>.*?</tr>", page, flags=re.S)
+    return next(row for row in rows if f"/queues/{queue.pk}/" in row)
+
+
+@db
+def test_the_list_of_queues_and_the_report_say_the_same_of_agreement_and_of_reviewers(
+    client: Client, queue: Queue, curator: Any, anna: Any, bert: Any
+) -> None:
+    doubly(queue, anna, bert, [(True, True)] * 7 + [(True, False)])
+    # A third person's answer, and an item of which a seat is out, are no agreement.
+    doubly(queue, anna, bert, [(True, False)] * 2, state="open", decide=False)
+    ada = person("ada", "adjudicator")
+    assert "Equal answers 87.5 %" in read(client, queue, ada)
+    assert "87.5 %" in queue_row(client, queue)
+    holder = build.reviewer("carl")
+    assert isinstance(claiming.claim_next(build.waiting_queue(1), user=holder), Seat)
+    number = f"Reviewer {holder.pk}"
+    assert number in client.get(reverse("adjudication:queues")).content.decode()
+    other = Seat.objects.get(holder=holder).item.queue
+    assert number in read(client, other, ada)
+    cora = person("both", "curator")
+    cora.memberships.create(organization=cora.memberships.get().organization, role="reviewer")
+    client.force_login(type(cora).objects.get(pk=cora.pk))
+    assert "carl" in client.get(reverse("adjudication:queues")).content.decode()
 
 
 @db
@@ -752,4 +820,4 @@ def test_a_real_review_reaches_the_report(
     report = report_on(queue, reader=curator)
     assert {row.state: row.n for row in report.waiting} == {"open": 1, "decided": 1}
     assert sum(row.work.submitted for row in report.reviewers) == 2
-    assert reporting.may_read(curator)
+    assert may_read(curator)

@@ -248,3 +248,28 @@ def test_the_practice_item_teaches_the_keys_and_stores_nothing(site: Site) -> No
     page.keyboard.press("Control+Enter")
     expect(page.locator("h1")).to_contain_text("You submitted the practice item")
     assert build.make.changed_tables(before) == []
+
+
+def test_single_keys_are_switched_off_and_on_by_mouse_and_everything_else_works(
+    site: Site,
+) -> None:
+    site.expected += ["status of 422"]
+    page = site.sign_in(reviewer("rita"), "/review/practice/")
+    first = page.locator(".crit").first.get_by_role("radio", name="Met", exact=False).first
+    page.get_by_role("button", name="? all").click()
+    box = page.get_by_role("checkbox", name="Single keys work")
+    expect(box).to_be_checked()
+    box.uncheck()
+    page.get_by_role("button", name="Close").click()
+    page.reload()
+    for key in ("1", "s", "?", "/"):
+        page.keyboard.press(key)
+    expect(first).not_to_be_checked()
+    expect(page.locator("dialog[open], details.pop[open]")).to_have_count(0)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Choose a verdict.").first).to_be_visible()
+    page.goto("/review/preferences/")
+    page.get_by_role("checkbox", name="Single keys work").check()
+    page.goto("/review/practice/")
+    page.keyboard.press("1")
+    expect(first).to_be_checked()

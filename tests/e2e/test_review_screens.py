@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adjudication import claiming, deciding
+from adjudication import claiming, deciding, inviting
 from adjudication.models import Queue, Seat
 from tests.adjudication.builders import claimed, person, reviewer, verdicts
 from tests.e2e import builders as build
@@ -16,8 +16,13 @@ from tests.e2e.test_review import tab_to
 from tests.e2e.test_screens import COLOURS, TOO_WIDE, UNLABELLED, has_ring
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-# A phone, and 1440 pixels at 200 %.
-WIDTHS = (390, 720)
+# A phone, 1440 pixels at 200 %, and windows where a side column is beside the main one.
+WIDTHS = (390, 720, 1000, 1280)
+ASIDE_ACTS = """() => [...document.querySelectorAll('.scroller button, .scroller input')]
+  .filter(node => node.checkVisibility() && !node.closest('.vh'))
+  .filter(node => node.getBoundingClientRect().right > document.documentElement.clientWidth + 1
+    || node.getBoundingClientRect().right > node.closest('.scroller').getBoundingClientRect().right)
+  .map(node => 'reached sideways only: ' + node.outerHTML.slice(0, 120))"""
 UNNAMED_GROUPS = """() => [
   ...document.querySelectorAll('[role=radiogroup], [role=group], fieldset')]
   .filter(node => node.checkVisibility())
@@ -48,6 +53,14 @@ def seat_of(queue: Queue, user: Any, role: str = "reviewer") -> str:
     return f"/review/seats/{seat.pk}/"
 
 
+def invited() -> str:
+    """The page of invitations, with an open one."""
+    ida = person("ida", "curator")
+    home = ida.memberships.get().organization
+    inviting.invite(role="reviewer", organization=home, days=7, by=ida)
+    return "/review/invitations/"
+
+
 @pytest.fixture
 def screens(live_server: Any) -> list[Screen]:
     """Each screen of review, with something on it."""
@@ -62,6 +75,8 @@ def screens(live_server: Any) -> list[Screen]:
     done = split.items.get().seats.get(number=1)
     return [
         Screen("queues", ruth, "/review/", "link", "Resume"),
+        Screen("queues of a third person", otto, "/review/", "link", "Resume"),
+        Screen("invitations", person("ivy", "curator"), invited()),
         Screen("drafts", ruth, "/review/?s=draft"),
         Screen("submitted", done.holder, "/review/?s=submitted"),
         Screen("history", done.holder, "/review/history/"),
@@ -89,7 +104,8 @@ def test_every_screen_of_review_fits_is_named_and_is_reached(
         page.goto(screen.path)
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 844})
-            problems += [f"{screen.name} at {width}: {node}" for node in page.evaluate(TOO_WIDE)]
+            for found in (TOO_WIDE, ASIDE_ACTS):
+                problems += [f"{screen.name} at {width}: {node}" for node in page.evaluate(found)]
         if (headings := page.locator("h1").count()) != 1:
             problems.append(f"{screen.name} has {headings} h1")
         for found in (UNLABELLED, UNNAMED_GROUPS, LOOSE_RADIOS):

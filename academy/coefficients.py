@@ -20,6 +20,7 @@ Weights = Literal["identity", "linear", "quadratic"]
 Level = Literal["nominal", "ordinal", "interval"]
 
 MOST_CATEGORIES = 100
+MOST_CELLS, FEWEST_ROUNDS, ROUNDS = 2_000_000, 200, 2000
 ONE_CATEGORY = "Undefined: all ratings are of one category, so chance agreement is certain."
 NO_PAIRS = "No unit has two ratings."
 
@@ -232,6 +233,11 @@ def estimate(coefficient: Coefficient, resampling: Resampling | None = None) -> 
     note = f"Undefined in {dropped} of {len(values)} resamples, left out." if dropped else ""
     note = EQUAL_VALUES if low == high else note
     return Interval(point, low, high, name, n, note)
+
+
+def rounds_for(records: int) -> int:
+    """How many resamples: 2000, fewer for many records, whose intervals need fewer."""
+    return min(ROUNDS, max(FEWEST_ROUNDS, MOST_CELLS // max(1, records)))
 
 
 def resampled_features(

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from academy.coefficients import Label, inverse_weights, ratings_of, resampled_features
 from academy.distributions import chi_square_tail
 from academy.draws import seed_of
 from academy.intervals import Interval, wilson
-from adjudication.coefficients import Label, inverse_weights, ratings_of, resampled_features
 
 FloatArray = npt.NDArray[np.float64]
 Verdict: TypeAlias = bool | int

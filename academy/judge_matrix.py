@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from adjudication.coefficients import Label
-from adjudication.concordance import rounds_for
-from adjudication.correction import (
+from academy.coefficients import Label, rounds_for
+from academy.correction import (
     Calibration,
     ConfusionMatrix,
     JudgeReport,
@@ -17,6 +17,12 @@ from adjudication.correction import (
     judge_report,
 )
 
+STATES = {
+    "na": "N/A",
+    "cannot_tell": "cannot tell",
+    "defective": "defective",
+    "call_error": "call failed",
+}
 PASSES = {"met": True, "not met": False, "success": True}
 FAILED_OUTCOMES = ("partial", "incorrect", "incomplete", "blocked")
 
@@ -77,6 +83,17 @@ class JudgeFigures:
     unclear: int
     unsaid: int
     unsettled: int
+
+
+def category(state: str, value: Any) -> Label:
+    """An answer as a category: the value on the scale, or the word for its absence."""
+    if state != "value":
+        return STATES.get(state, state)
+    if isinstance(value, bool):
+        return "met" if value else "not met"
+    if isinstance(value, str | int | float):
+        return value
+    return json.dumps(value, sort_keys=True)
 
 
 def passed(said: Label) -> bool | None:
