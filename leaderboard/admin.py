@@ -93,6 +93,9 @@ class SnapshotAdmin(ReadOnlyAdmin):
                 )
             except AcademyError as error:
                 self.message_user(request, str(error), messages.ERROR)
+            else:
+                told = f"Snapshot {snapshot.number} of {snapshot.board} is public."
+                self.message_user(request, told, messages.SUCCESS)
 
     def has_curate_permission(self, request: HttpRequest) -> bool:
         """Only curators act."""
@@ -189,11 +192,14 @@ class CertificateAdmin(ReadOnlyAdmin):
     def _move(self, request: HttpRequest, rows: QuerySet[Certificate], state: str) -> None:
         for certificate in rows.order_by("pk"):
             try:
-                certifying.change_state(
+                moved = certifying.change_state(
                     certificate, state, by=request.user, reason=request.POST.get("reason", "")
                 )
             except AcademyError as error:
                 self.message_user(request, str(error), messages.ERROR)
+            else:
+                told = f"{moved.serial} is {moved.get_state_display().lower()}."
+                self.message_user(request, told, messages.SUCCESS)
 
     def has_curate_permission(self, request: HttpRequest) -> bool:
         """Only curators act."""

@@ -75,6 +75,7 @@ class StandingsSerializer(serializers.Serializer[Any]):
     snapshot_digest = serializers.CharField()
     published_at = serializers.DateTimeField(allow_null=True)
     n = serializers.IntegerField(help_text="Items that count.")
+    pilot = serializers.DictField(required=False, help_text="What a pilot must carry.")
     metric = serializers.DictField()
     policy = serializers.DictField()
     standings = serializers.ListField(child=serializers.DictField())

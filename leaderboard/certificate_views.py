@@ -81,7 +81,9 @@ def certificate_badge(request: HttpRequest, serial: str) -> HttpResponse:
     if state == "valid":
         score = f" {held['shown']} {held['unit']}".rstrip() if held["shown"] else ""
         text = f"{held['board_title']}: {held['tier']}{score}"
-    svg = render_to_string("leaderboard/_badge.svg", badges.badge(text, BADGES[state]))
+    svg = render_to_string(
+        "leaderboard/_badge.svg", badges.badge(text, BADGES[state], held.get("pilot", ""))
+    )
     response = HttpResponse(svg, content_type="image/svg+xml")
     response["Cache-Control"] = "no-cache"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"

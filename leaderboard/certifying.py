@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from academy import auditing, measuring
+from academy import auditing, measuring, piloting
 from academy.errors import AcademyError
 from academy.models import Run, ScoringPass
 from leaderboard import certificates, windowing
@@ -29,6 +29,7 @@ from leaderboard.certificates import Check
 from leaderboard.models import Board, Certificate, SigningKey, Snapshot, Window
 
 VALIDITY = timedelta(days=365)
+NAMED = 20
 LIVE = (Certificate.State.VALID, Certificate.State.UNDER_REVIEW)
 
 
@@ -135,7 +136,7 @@ def _row_to_certify(board: Board, snapshot: Snapshot, key: str) -> dict[str, Any
     rows: list[dict[str, Any]] = snapshot.standings["standings"]
     row = next((row for row in rows if row["key"] == key), None)
     if row is None:
-        raise AcademyError(f"Snapshot {snapshot.number} has no entry {key!r}.")
+        raise AcademyError(f"Snapshot {snapshot.number} has no entry {key!r}. {_candidates(rows)}")
     if row["place"] != "ranked":
         raise AcademyError(f"{row['name']} is not ranked: {row['reason']}")
     if not row["details"].get("tier"):
@@ -143,6 +144,14 @@ def _row_to_certify(board: Board, snapshot: Snapshot, key: str) -> dict[str, Any
     if row["verification"] < Run.Verification.RESCORED:
         raise AcademyError("Only what was scored here can be certified.")
     return row
+
+
+def _candidates(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Which entries could be certified, by key."""
+    keys = [row["key"] for row in rows if row["place"] == "ranked" and row["details"].get("tier")]
+    if not keys:
+        return "No entry of it is ranked and has reached a tier."
+    return f"Ranked with a tier: {', '.join(keys[:NAMED])}{' and more' * (len(keys) > NAMED)}."
 
 
 def _window_of_run(board: Board, run: Run) -> Window | None:
@@ -195,10 +204,16 @@ def _document(
         "snapshot": snapshot.number,
         "snapshot_digest": snapshot.digest,
         "window": window.label if window else None,
+        **({"pilot": told} if (told := _pilot(snapshot)) else {}),
         **_earned_by(snapshot, row, run),
         "issued_at": now.isoformat(),
         "expires_at": expires.isoformat(),
     }
+
+
+def _pilot(snapshot: Snapshot) -> str:
+    """What a certificate on a pilot says of it, within what is signed."""
+    return piloting.pilot_sentence(snapshot.standings.get("pilot"))
 
 
 def tied_with(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -233,10 +248,13 @@ def _earned_by(snapshot: Snapshot, row: Mapping[str, Any], run: Run) -> dict[str
 def change_state(
     certificate: Certificate, state: str, *, by: Any = None, reason: str
 ) -> Certificate:
-    """Move a certificate on. Superseded and revoked are final; AcademyError for a way back."""
+    """Move a certificate on. Superseded and revoked are final; AcademyError for a way back, and
+    for where it stands already."""
     locked: Certificate = Certificate.objects.select_for_update().get(pk=certificate.pk)
     if locked.state not in LIVE:
         raise AcademyError(f"{locked.serial} is {locked.get_state_display().lower()} for good.")
+    if locked.state == state:
+        raise AcademyError(f"{locked.serial} is {locked.get_state_display().lower()} already.")
     if not reason.strip():
         raise AcademyError("Say why; the page of the certificate shows it.")
     locked.state, locked.reason = state, reason

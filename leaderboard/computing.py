@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from academy import sealing, studying
+from academy import piloting, sealing
 from academy.aggregation import ItemState
 from academy.models import Metric, Run, RunResult
 from leaderboard.comparison import pair_matrix
@@ -99,10 +99,17 @@ def _version_json(inputs: Inputs) -> Json:
             for part in inputs.parts
         ],
         "scorers": newest.scoring_pass.scorers,
-        **({"pilot": pilot} if (pilot := studying.pilot_facts(newest.version)) else {}),
+        **_pilot_json(inputs),
         "sealed": inputs.sealed,
         "numbers_hidden": _hides_all(inputs),
     }
+
+
+def _pilot_json(inputs: Inputs) -> Json:
+    """What a board says of itself when one of its versions is a pilot: the newest of these."""
+    found = piloting.facts_of_pilots(part.version for part in inputs.parts)
+    facts = found.get(inputs.newest.version.pk) or next(iter(found.values()), None)
+    return {"pilot": facts} if facts else {}
 
 
 def _ranking_json(inputs: Inputs, ranking: Ranking) -> Json:

@@ -7,11 +7,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from django.db.models import F, Func, JSONField, Value
+from django.db.models.functions import JSONObject
 
 from academy import gating, pages, sealing
 from academy.aggregation import SCALE, ItemState
 from academy.identity import pack_record_id
-from academy.models import Decision, Entrant, InstanceRecord, Run, RunVector, ScoringPass, Task
+from academy.models import (
+    Decision,
+    Entrant,
+    InstanceRecord,
+    Run,
+    RunVector,
+    ScoringPass,
+    SuiteVersion,
+    Task,
+)
 from academy.querysets import has_role
 from leaderboard import (
     appraising,
@@ -45,6 +56,7 @@ def entrant_context(entrant: Entrant, user: Any) -> Json:
     )
     return {
         "entrant": entrant,
+        "versions": SuiteVersion.objects.filter(pk__in=runs.order_by().values("version")),
         "runs": runs[:MOST_RUNS],
         "counts": {
             "runs": runs.count(),
@@ -60,20 +72,48 @@ def entrant_context(entrant: Entrant, user: Any) -> Json:
 
 
 def _on_board(board: Board, entrant: Entrant) -> Json:
-    """The newest row of an entrant on a board, and what it was in earlier snapshots."""
-    snapshots = Snapshot.objects.public().filter(board=board).order_by("-number")
+    """The newest rows of an entrant on a board, and what they were in earlier snapshots."""
+    rows = Func(
+        F("standings"),
+        Value("$.standings[*] ? (@.entrant == $slug)"),
+        Value({"slug": entrant.slug}, JSONField()),
+        function="jsonb_path_query_array",
+        output_field=JSONField(),
+    )
+    snapshots = (
+        Snapshot.objects.public()
+        .filter(board=board)
+        .order_by("-number")
+        .annotate(rows=rows, facts=_facts_of_board())
+        .defer("standings", "rows_html")[:HISTORY]
+    )
     history = []
-    newest: list[Json] = []
-    unit = ""
-    for place, snapshot in enumerate(snapshots.defer("rows_html")[:HISTORY]):
-        rows = [r for r in snapshot.standings["standings"] if r["entrant"] == entrant.slug]
-        if place == 0:
-            newest = rows
-            unit = snapshot.standings["metric"]["unit"]
+    for snapshot in snapshots:
+        why = {change["key"]: change["why"] for change in snapshot.differences}
         history += [
-            {"snapshot": snapshot.number, "at": snapshot.published_at, "row": row} for row in rows
+            {
+                "snapshot": snapshot.number,
+                "at": snapshot.published_at,
+                "row": row,
+                "why": why.get(row["key"], ""),
+            }
+            for row in snapshot.rows
         ]
-    return {"board": board, "rows": newest, "unit": unit, "history": history}
+    newest = snapshots[0] if snapshots else None
+    return {
+        "board": board,
+        "rows": newest.rows if newest else [],
+        "facts": newest.facts if newest else {},
+        "history": history,
+        "has_settings": any(held["row"]["settings"] for held in history),
+    }
+
+
+def _facts_of_board() -> JSONObject:
+    """Suite, version and unit of a snapshot's standings, without the rows."""
+    return JSONObject(
+        suite="standings__suite", version="standings__version", unit="standings__metric__unit"
+    )
 
 
 def task_context(task: Task, user: Any) -> Json:

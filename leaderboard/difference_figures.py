@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from leaderboard.axes import nice
 from leaderboard.digits import shown
 from leaderboard.entries import Policy
 
@@ -25,7 +26,7 @@ def figures(
     """The difference on an axis about zero, drawn wide and narrow."""
     if difference is None or low is None or high is None:
         return []
-    reach = max(abs(low), abs(high), abs(difference)) * 1.15 or 1.0
+    reach = nice(max(abs(low), abs(high), abs(difference)) * 1.05)
     made = []
     for name, width in (("lg", 560), ("sm", 326)):
         middle, half = width / 2, width / 2 - 14

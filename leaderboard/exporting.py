@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from academy import studying
+from academy import piloting, tables
 from academy.tables import Column, Kind, Table
 from leaderboard import presenting
 from leaderboard.models import Snapshot
+from leaderboard.movement import with_movement
 from leaderboard.presenting import SHOWN_BY_DEFAULT, Choice
 
 Json = dict[str, Any]
@@ -50,6 +51,12 @@ BY_CHOICE: dict[str, dict[str, Kind]] = {
     },
     "first": {"p_first": Kind.NUMBER, "p_top3": Kind.NUMBER},
     "bounds": {"worst": Kind.NUMBER, "best": Kind.NUMBER},
+    "change": {
+        "movement": Kind.TEXT,
+        "rank_before": Kind.INTEGER,
+        "shown_before": Kind.TEXT,
+        "change": Kind.NUMBER,
+    },
 }
 # Of a document: the fields of a row that belong to a column which a reader may leave out.
 FIELDS = {name: tuple(kinds) for name, kinds in BY_CHOICE.items()} | {
@@ -63,25 +70,27 @@ USAGE_PARTS = {"median": Kind.NUMBER, "total": Kind.INTEGER, "share": Kind.NUMBE
 def standings_table(snapshot: Snapshot, choice: Choice, address: str) -> Table:
     """The rows that the page shows for a choice, those beside the ranking last, with the columns
     of the choice. `about` names board, revision, snapshot, digest and address."""
-    standings = snapshot.standings
+    standings = with_movement(snapshot.standings, snapshot.differences, snapshot.compared_with)
     getters = _columns(standings, choice)
     about = {
         "board": snapshot.board.slug,
         "title": standings["title"],
         "revision": str(standings["revision"]),
         "snapshot": str(snapshot.number),
+        "compared_with": str(snapshot.compared_with or ""),
         "snapshot_digest": snapshot.digest,
         "published_at": _published_at(snapshot) or "",
         "versions": ", ".join(f"{v['suite']}@{v['version']}" for v in standings["versions"]),
         "metric": standings["metric"]["key"],
         "address": address,
-        **({"pilot": pilot} if (pilot := studying.pilot_sentence(standings.get("pilot"))) else {}),
     }
     rows = (
         {column.name: get(row) for column, get in getters.items()}
         for row in _rows(standings, choice)
     )
-    return Table(tuple(getters), rows, about)
+    # A pilot says what it is in every row.
+    told = piloting.pilot_sentence(standings.get("pilot"))
+    return tables.marked(Table(tuple(getters), rows, about), "pilot", told)
 
 
 def _rows(standings: Json, choice: Choice) -> Iterator[Json]:
@@ -109,14 +118,7 @@ def _columns(standings: Json, choice: Choice) -> dict[Column, Getter]:
     return found | {
         Column("tier", Kind.TEXT): _inside("details", "tier"),
         Column("reason", Kind.TEXT): _reason,
-        **_pilot(standings),
     }
-
-
-def _pilot(standings: Json) -> dict[Column, Getter]:
-    """A pilot says what it is in every row."""
-    told = studying.pilot_sentence(standings.get("pilot"))
-    return {Column("pilot", Kind.TEXT): lambda _row: told} if told else {}
 
 
 def _field(name: str) -> Getter:
@@ -140,7 +142,7 @@ def _reason(row: Json) -> str:
 def document(snapshot: Snapshot, choice: Choice | None = None) -> Json:
     """What page and command show, as one document; a choice leaves rows and fields out."""
     choice = choice or Choice()
-    standings = snapshot.standings
+    standings = with_movement(snapshot.standings, snapshot.differences, snapshot.compared_with)
     beside = presenting.rows_beside(standings, choice)
     gone: set[str] = set()
     if choice.columns != SHOWN_BY_DEFAULT:

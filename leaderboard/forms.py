@@ -182,9 +182,18 @@ class CheckForm(forms.Form):
         return verifying.keys_in(self.cleaned_data["key"])
 
 
+class BoardField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """A board by title and address, since boards of several versions may share a title."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        """Both."""
+        return f"{obj.title} ({obj.slug})"
+
+
 class CertificateForm(forms.ModelForm):  # type: ignore[type-arg]
     """Which entry of which board is certified, and what the reviewer has looked at."""
 
+    board = BoardField(Board.objects.order_by("title", "slug"))
     entry = forms.CharField(max_length=300, help_text="The key of the entry on the board.")
     why = forms.CharField(max_length=300, label="What was reviewed")
 

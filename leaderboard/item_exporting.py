@@ -8,12 +8,12 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
 
-from academy import run_exports, run_files
+from academy import piloting, run_exports, run_files
 from academy.bulk_exporting import RECORDS, Contents
 from academy.canonical import digest
 from academy.errors import AcademyError
-from academy.models import Run, Summary
-from academy.tables import Column, Kind, Row, Table
+from academy.models import Run, SuiteVersion, Summary
+from academy.tables import Column, Kind, Row, Table, marked
 from leaderboard.inputs import Candidate, Inputs, read_inputs
 from leaderboard.models import Board
 
@@ -36,6 +36,10 @@ class BoardItems:
     def address(self, subject: int) -> str:
         """The page of the board."""
         return reverse("leaderboard:board", args=[Board.objects.get(pk=subject).slug])
+
+    def versions(self, subject: int) -> list[SuiteVersion]:
+        """The versions of the board."""
+        return list(Board.objects.get(pk=subject).versions.all())
 
     def is_visible(self, subject: int, user: Any) -> bool:
         """Whether this person may see the board."""
@@ -85,9 +89,9 @@ class BoardItems:
         told = run_exports.left_out_of([run for _candidate, run in scored], viewer)
         told += _left_out(inputs, [run for _c, run in held], [run for _c, run in scored])
         tasks = frozenset(task.pk for task in inputs.tasks)
-        return Contents(
-            Table(COLUMNS, _rows(scored, viewer, tasks), _about(board, inputs)), tuple(told)
-        )
+        pilots = piloting.sentence_on_all(part.version for part in inputs.parts)
+        table = Table(COLUMNS, _rows(scored, viewer, tasks), _about(board, inputs))
+        return Contents(marked(table, "pilot", pilots), tuple(told))
 
 
 def _left_out(inputs: Inputs, held: Sequence[Run], scored: Sequence[Run]) -> list[str]:

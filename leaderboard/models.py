@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -56,9 +58,12 @@ class BoardRevision(models.Model):
 class Snapshot(models.Model):
     """A ranking as it stood: immutable, with its inputs digest and the rows as they are shown.
 
-    `differences` are those from the public snapshot before it, `compared_with`; they are settled
-    when it is published.
+    `differences` are those from the public snapshot before it, `compared_with`; they and the rows
+    that tell them are settled when it is published. `releases` is there where `with_releases`
+    asked for it.
     """
+
+    releases: list[dict[str, Any]]
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="snapshots")
     number = models.PositiveIntegerField()

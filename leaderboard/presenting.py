@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from academy.sealing import TOO_FEW
 from leaderboard.axes import axis_of
 from leaderboard.models import Board, Snapshot
+from leaderboard.movement import NOTHING
 
 Json = dict[str, Any]
 Rows = list[Json]
@@ -48,12 +49,14 @@ COLUMNS = {
     "usage": "Cost, tokens, time",
     "first": "Chance of being first",
     "bounds": "Worst and best case",
+    "change": "Change since the snapshot before",
 }
-SHOWN_BY_DEFAULT = ("second", "coverage", "verification", "attempts", "usage")
+SHOWN_BY_DEFAULT = ("second", "coverage", "verification", "attempts", "usage", "change")
+USAGE = {"cost": "cost_micros", "tokens": "tokens_out", "time": "wall_ms"}
 RANKS = ("rank", "rank_low", "rank_high", "tie_group", "p_first", "p_top3")
 OF_ALL_ITEMS = (
     *RANKS, "coverage", "scored", "missing", "failed",
-    "waiting", "unscorable", "worst", "best", "second",
+    "waiting", "unscorable", "worst", "best", "second", *NOTHING,
 )  # fmt: skip
 SORTS: dict[str, Callable[[Json], Any]] = {
     "score": lambda row: row["score"],
@@ -130,26 +133,17 @@ def _amount(text: str) -> float | None:
 
 
 def rows_context(standings: Json, choice: Choice | None = None) -> Json:
-    """What the table of a board shows."""
+    """What the table of a board shows; its standings come from `movement.with_movement`."""
     choice = choice or Choice()
     rows = chosen_rows(standings, choice)
     ranked = [row for row in rows if row["place"] == "ranked"]
     beside = rows_beside(standings, choice)
-    sections: Rows = [
-        {"title": title, "text": text, "rows": held}
-        for place, (title, text) in SECTIONS.items()
-        if (held := [row for row in rows if row["place"] == place])
-    ]
-    if withdrawn := beside["withdrawn"]:
-        text = " The runs stay readable and count as attempts."
-        sections.append({"title": "Withdrawn", "text": text, "rows": withdrawn, "struck": True})
-    if baselines := beside["baseline"]:
-        text = " Runs made to show floor and ceiling, drawn as dashed lines."
-        sections.append({"title": "Baselines", "text": text, "rows": baselines})
     tiers = any(row["details"].get("tier") for row in rows)
     shows = {name: name in choice.columns for name in COLUMNS}
+    shows["change"] = shows["change"] and bool(standings["compared_with"]) and not choice.slice
     columns = standings["columns"] if shows["second"] else []
-    usage = ("cost", "tokens", "time") if shows["usage"] else ()
+    told = _told([*rows, *beside["withdrawn"], *beside["baseline"]])
+    usage = [name for name in USAGE if shows["usage"] and told[name]]
     simple = [name for name in COLUMNS if name not in ("second", "usage") and shows[name]]
     return {
         "standings": standings,
@@ -157,9 +151,10 @@ def rows_context(standings: Json, choice: Choice | None = None) -> Json:
         "is_empty": not rows,
         "ranked": ranked,
         "groups": groups_of(ranked) if choice.keeps_order else [[row] for row in ranked],
-        "sections": sections,
+        "sections": _sections(rows, beside),
         "columns": columns,
-        "shows": shows,
+        "shows": {**shows, **{name: name in usage for name in USAGE}},
+        "untold": _listed([name for name in USAGE if shows["usage"] and not told[name]], "or"),
         "tiers": tiers,
         "axis": axis_of(standings),
         "test": TESTS.get(standings["test"], standings["test"]),
@@ -170,13 +165,42 @@ def rows_context(standings: Json, choice: Choice | None = None) -> Json:
     }
 
 
+def _sections(rows: Rows, beside: dict[str, Rows]) -> Rows:
+    """What stands below the ranked rows, each part with what it is."""
+    sections: Rows = [
+        {"title": title, "text": text, "rows": held}
+        for place, (title, text) in SECTIONS.items()
+        if (held := [row for row in rows if row["place"] == place])
+    ]
+    withdrawn, baselines = beside["withdrawn"], beside["baseline"]
+    if withdrawn:
+        text = " The runs stay readable and count as attempts."
+        sections.append({"title": "Withdrawn", "text": text, "rows": withdrawn, "struck": True})
+    if baselines:
+        text = " Runs made to show floor and ceiling, drawn as dashed lines."
+        if not any(row["kind"] == "human" for row in baselines):
+            text += " No person has been measured here, so no entry is called better than people."
+        sections.append({"title": "Baselines", "text": text, "rows": baselines})
+    return sections
+
+
+def _told(rows: Rows) -> dict[str, bool]:
+    """Whether any row tells its cost, its tokens, its time."""
+    return {name: any(row["usage"].get(key) for row in rows) for name, key in USAGE.items()}
+
+
+def _listed(words: list[str], last: str) -> str:
+    """Words as a list in a sentence."""
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def rows_beside(standings: Json, choice: Choice) -> dict[str, Rows]:
     """Withdrawn runs and baselines, which stand below a table in its own order, without ranks."""
     if not choice.keeps_order:
         return {"withdrawn": [], "baseline": []}
     held = {"withdrawn": standings.get("withdrawn", []), "baseline": standings["baselines"]}
     return {
-        place: [{**row, **dict.fromkeys(RANKS), "place": place} for row in rows]
+        place: [{**row, **dict.fromkeys(RANKS), **NOTHING, "place": place} for row in rows]
         for place, rows in held.items()
     }
 
@@ -240,6 +264,8 @@ def headline(standings: Json) -> str:
     if not ranked:
         if not standings["standings"]:
             return "Nobody has entered yet."
+        if not standings["policy"]["ranked"]:
+            return "This board is not ranked. Each number stands alone."
         return "Nobody is ranked here; each entry says why."
     first = [row for row in ranked if row["tie_group"] == ranked[0]["tie_group"]]
     best = "lowest" if standings["metric"]["direction"] == "down" else "highest"
@@ -250,8 +276,7 @@ def headline(standings: Json) -> str:
         )
     if len(first) == 1:
         return f"{ranked[0]['name']} stands first.{_fragile(standings)}"
-    names = [row["name"] for row in first[1:]]
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    listed = _listed([row["name"] for row in first[1:]], "and")
     tied = [row for row in ranked if row["rank"] == 1]
     if len(tied) == len(first):
         return f"{counted(len(first))} entries share first place with equal scores."
@@ -282,14 +307,16 @@ def counted(number: int) -> str:
 def snapshot_context(board: Board, snapshot: Snapshot, choice: Choice) -> Json:
     """Everything on a board's page besides the rows, from one snapshot."""
     standings = snapshot.standings
-    methods = sorted({row["method"] for row in standings["standings"] if row["method"]})
+    releases = releases_of(snapshot, choice)
+    found = {row["method"] for row in standings["standings"] if row["score"] is not None}
+    methods = sorted(found - {"", "none", None})
     return {
         "board": board,
         "snapshot": snapshot,
         "standings": standings,
         "choice": choice,
         "headline": headline(standings).partition(". "),
-        "evidence": EVIDENCE.get(standings["policy"]["evidence"], ""),
+        "evidence": _evidence(standings),
         "interval_methods": ", ".join(INTERVALS.get(method, method) for method in methods),
         "test": TESTS.get(standings["test"], standings["test"]),
         "percent": f"{standings['policy']['confidence'] * 100:g}",
@@ -299,8 +326,35 @@ def snapshot_context(board: Board, snapshot: Snapshot, choice: Choice) -> Json:
             for name, label in COLUMNS.items()
         ],
         "filters": filters_of(standings, choice),
-        "steps": [(2, "records supplied"), (3, "re-scored here"), (4, "reproduced")],
+        "releases": releases,
     }
+
+
+def _evidence(standings: Json) -> str:
+    """Whose word counts, unless the note of the policy says so already."""
+    told = EVIDENCE.get(standings["policy"]["evidence"], "")
+    return "" if told in standings["policy"]["note"] else told
+
+
+def releases_of(snapshot: Snapshot, choice: Choice) -> Rows:
+    """The newest snapshots to choose from and the one that is shown, each with the address that
+    keeps the choice; the newest is the board itself."""
+    query = "" if choice.is_default else choice.query()
+    held: dict[int, datetime | None] = {
+        told["number"]: datetime.fromisoformat(told["at"]) for told in snapshot.releases
+    }
+    newest = max(held)
+    held.setdefault(snapshot.number, snapshot.published_at)
+    return [
+        {
+            "number": number,
+            "at": at,
+            "is_newest": number == newest,
+            "is_shown": number == snapshot.number,
+            "query": query,
+        }
+        for number, at in held.items()
+    ]
 
 
 def slice_groups(standings: Json) -> list[Json]:
@@ -341,33 +395,3 @@ def filters_of(standings: Json, choice: Choice) -> list[Json]:
     if choice.like:
         found.append({"label": f"“{choice.like}”", "on": True, "url": choice.query(like="")})
     return found
-
-
-def board_rows(boards: Iterable[Board]) -> list[Json]:
-    """Boards with their leaders, for lists; each with its newest snapshot."""
-    listed = list(boards)
-    newest = Snapshot.objects.newest_of(listed)
-    return [_board_row(board, newest.get(board.pk)) for board in listed]
-
-
-def _board_row(board: Board, snapshot: Snapshot | None) -> Json:
-    if snapshot is None:
-        return {
-            "board": board, "subtitle": "", "leader": None, "shared": "", "unit": "",
-            "why_none": "no entries yet", "entries": 0, "updated_at": None, "snapshot": None,
-        }  # fmt: skip
-    standings = snapshot.standings
-    ranked = [row for row in standings["standings"] if row["place"] == "ranked"]
-    shared = groups_of(ranked)[0][1:] if ranked else []
-    updated: datetime | None = snapshot.published_at
-    return {
-        "board": board,
-        "subtitle": f"{standings['suite']}@{standings['version']}, {standings['n']} items",
-        "leader": ranked[0] if ranked else None,
-        "shared": ", ".join(row["name"] for row in shared),
-        "unit": standings["metric"]["unit"],
-        "why_none": "nobody is ranked" if standings["standings"] else "no entries yet",
-        "entries": len(standings["standings"]),
-        "updated_at": updated,
-        "snapshot": snapshot.number,
-    }

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from django.apps import apps
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Exists, OuterRef, Subquery
-from django.db.models.functions import Cast, Concat
+from django.db.models.functions import Cast, Concat, JSONObject
 
 from academy.querysets import sees_drafts
 
 OWED = ("ready", "leased")
+RELEASES = 12
 
 
 class BoardQuerySet(models.QuerySet[Any]):
@@ -59,6 +61,16 @@ class SnapshotQuerySet(models.QuerySet[Any]):
     def public(self) -> Self:
         """Those that are published."""
         return self.filter(published_at__isnull=False)
+
+    def with_releases(self) -> Self:
+        """Snapshots with number and time of the newest of their board, the newest first: what a
+        page offers to choose from, without a further query."""
+        newest = (
+            self.model.objects.filter(board=OuterRef("board"), published_at__isnull=False)
+            .order_by("-number")
+            .values(told=JSONObject(number="number", at="published_at"))[:RELEASES]
+        )
+        return self.annotate(releases=ArraySubquery(newest))
 
     def newest_of(self, boards: Iterable[Any]) -> dict[int, Any]:
         """The newest public snapshot of each board, by the board's key, without its rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.postgres.search import (
@@ -14,7 +15,7 @@ from django.db.models import BooleanField, F, FloatField, Q, QuerySet, TextField
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Concat
 
-from academy.models import Entrant, Suite, Task
+from academy.models import Entrant, Suite, SuiteVersion, Task
 from leaderboard.models import Board
 
 MOST = 10
@@ -38,6 +39,13 @@ def search(text: str, user: Any) -> dict[str, list[Any]]:
         "suites": _alike(Suite.objects.visible_to(user), words, "title", "slug", "description"),
         "tasks": _tasks(user, words),
     }
+
+
+def versions_of(found: Mapping[str, list[Any]]) -> QuerySet[SuiteVersion]:
+    """The versions that what was found is of, as far as these are public."""
+    return SuiteVersion.objects.exclude(state=SuiteVersion.State.DRAFT).filter(
+        Q(boards__in=found["boards"]) | Q(suite__in=found["suites"]) | Q(tasks__in=found["tasks"])
+    )
 
 
 def _alike(rows: QuerySet[Any], words: str, *fields: str) -> list[Any]:

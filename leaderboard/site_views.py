@@ -34,7 +34,13 @@ def compare(request: HttpRequest) -> HttpResponse:
     except AcademyError as error:
         snapshot = board.newest_snapshot()
         rows = snapshot.standings["standings"] if snapshot else []
-        told = {"board": board, "problem": str(error) if keys else "", "rows": rows, "keys": keys}
+        told = {
+            "board": board,
+            "versions": board.versions.all(),
+            "problem": str(error) if keys else "",
+            "rows": rows,
+            "keys": keys,
+        }
         return render(request, "leaderboard/compare_choose.html", told, status=422 if keys else 200)
     return render(request, "leaderboard/compare_detail.html", context)
 
@@ -71,5 +77,10 @@ def search(request: HttpRequest) -> HttpResponse:
     """Boards, entrants, suites and tasks that fit some words."""
     text = request.GET.get("q", "")[: searching.LONGEST]
     found = searching.search(text, request.user)
-    context = {"text": text, "found": found, "total": sum(map(len, found.values()))}
+    context = {
+        "text": text,
+        "found": found,
+        "total": sum(map(len, found.values())),
+        "versions": searching.versions_of(found),
+    }
     return render(request, "leaderboard/search.html", context)

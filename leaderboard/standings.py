@@ -14,6 +14,7 @@ from academy.errors import AcademyError
 from leaderboard import certifying, presenting
 from leaderboard.computing import compute
 from leaderboard.models import Board, Snapshot
+from leaderboard.movement import change_of, with_movement
 
 __all__ = ["compute", "differences", "publish_by_hand", "publish_snapshot", "store_snapshot"]
 
@@ -37,6 +38,8 @@ def store_snapshot(board: Board, computed: Json) -> Snapshot:
         return newest
     number = 1 if newest is None else newest.number + 1
     public = board.newest_snapshot()
+    moved = differences(public.standings if public else None, computed)
+    since = public.number if public else None
     by_hand = computed["policy"]["publishing"] == "by_hand"
     made: Snapshot = Snapshot.objects.create(
         board=board,
@@ -45,16 +48,20 @@ def store_snapshot(board: Board, computed: Json) -> Snapshot:
         inputs_digest=inputs_digest,
         digest=digest({"board": board.slug, "number": number, "standings": computed}),
         standings=computed,
-        differences=differences(public.standings if public else None, computed),
-        compared_with=public.number if public else None,
-        rows_html=render_to_string(
-            "leaderboard/_board_rows.html", presenting.rows_context(computed)
-        ),
+        differences=moved,
+        compared_with=since,
+        rows_html=_rows_html(computed, moved, since),
         published_at=None if by_hand else timezone.now(),
     )
     if not by_hand:
         certifying.doubt_moved(board, computed)
     return made
+
+
+def _rows_html(standings: Json, moved: list[Json], since: int | None) -> str:
+    """The rows as the page shows them to whoever asks for nothing else."""
+    context = presenting.rows_context(with_movement(standings, moved, since))
+    return render_to_string("leaderboard/_board_rows.html", context)
 
 
 @transaction.atomic
@@ -71,8 +78,9 @@ def publish_by_hand(snapshot: Snapshot, *, by: Any = None, reason: str = "") -> 
     # What was public when it was made may have been followed by another since.
     locked.differences = differences(public.standings if public else None, locked.standings)
     locked.compared_with = public.number if public else None
+    locked.rows_html = _rows_html(locked.standings, locked.differences, locked.compared_with)
     locked.published_at = timezone.now()
-    locked.save(update_fields=["differences", "compared_with", "published_at"])
+    locked.save(update_fields=["differences", "compared_with", "rows_html", "published_at"])
     certifying.doubt_moved(locked.board, locked.standings)
     auditing.note("snapshot.publish", f"snapshot:{locked.pk}", by=by, reason=reason)
     return locked
@@ -89,7 +97,9 @@ def differences(before: Json | None, after: Json) -> list[Json]:
         if known is None:
             moved.append(_change(row, None, "new", "new entrant"))
         elif _stand(known) != _stand(row):
-            moved.append(_change(row, known, "moved", _reason(known, row, before, after)))
+            why = _reason(known, row, before, after)
+            change = change_of(before, after, known, row)
+            moved.append(_change(row, known, "moved", why, change))
     withdrawn = {run for row in after["withdrawn"] for run in row["runs"]}
     for row in old.values():
         is_withdrawn = not withdrawn.isdisjoint(row.get("runs", [row["run"]]))
@@ -102,7 +112,9 @@ def _stand(row: Json) -> tuple[Any, ...]:
     return row["rank"], row["shown"], row["place"], row["run"]
 
 
-def _change(row: Json, known: Json | None, what: str, why: str) -> Json:
+def _change(
+    row: Json, known: Json | None, what: str, why: str, change: float | None = None
+) -> Json:
     is_gone = what == "gone"
     return {
         "key": row.get("key", row["entrant"]),
@@ -114,6 +126,7 @@ def _change(row: Json, known: Json | None, what: str, why: str) -> Json:
         "rank_before": known["rank"] if known else None,
         "shown": "" if is_gone else row["shown"],
         "shown_before": known["shown"] if known else "",
+        "change": change,
         "place": None if is_gone else row["place"],
         "place_before": known["place"] if known else None,
     }

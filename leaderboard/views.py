@@ -18,11 +18,12 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from academy import tables
+from academy import piloting, tables
 from academy.templatetags.display import ago
 from leaderboard import badges, charting, exporting, presenting
 from leaderboard.axes import axis_of
 from leaderboard.models import Board, Snapshot
+from leaderboard.movement import with_movement
 from leaderboard.presenting import Choice
 
 PAGE = 30
@@ -43,24 +44,26 @@ def board_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     etag = _etag(request, board.newest_digest, str(ago(board.newest_at)), board.is_stale)
     if not_modified := _not_modified(request, etag):
         return not_modified
-    snapshot = board.snapshots.public().get(number=board.newest_number)
+    snapshot = board.snapshots.public().with_releases().get(number=board.newest_number)
     return _page(request, board, snapshot, etag, is_newest=True)
 
 
 @require_safe
 def snapshot_detail(request: HttpRequest, slug: str, number: int) -> HttpResponseBase:
     """A board as it stood in one snapshot."""
-    snapshot = _snapshot(request, slug, number)
-    etag = _etag(request, snapshot.digest, str(ago(snapshot.published_at)), "snapshot")
+    board = get_object_or_404(Board.objects.visible_to(request.user).with_newest(), slug=slug)
+    snapshot = get_object_or_404(board.snapshots.public().with_releases(), number=number)
+    age = str(ago(snapshot.published_at))
+    etag = _etag(request, snapshot.digest, age, "snapshot", board.newest_digest)
     if not_modified := _not_modified(request, etag):
         return not_modified
-    return _page(request, snapshot.board, snapshot, etag, is_newest=False)
+    return _page(request, board, snapshot, etag, is_newest=False)
 
 
 def _page(
     request: HttpRequest, board: Board, snapshot: Snapshot, etag: str, *, is_newest: bool
 ) -> HttpResponse:
-    standings = snapshot.standings
+    standings = with_movement(snapshot.standings, snapshot.differences, snapshot.compared_with)
     choice = Choice.read(request.GET, standings)
     # Rendered by our own escaping template, with the snapshot or now.
     rows_html = (
@@ -70,6 +73,10 @@ def _page(
             "leaderboard/_board_rows.html", presenting.rows_context(standings, choice)
         )
     )
+    page = reverse("leaderboard:board", args=[board.slug])
+    if not is_newest:
+        page = reverse("leaderboard:snapshot", args=[board.slug, snapshot.number])
+    query = "" if choice.is_default else choice.query()
     context = {
         **presenting.snapshot_context(board, snapshot, choice),
         "rows_html": rows_html,
@@ -80,10 +87,9 @@ def _page(
         "choice_pairs": choice.pairs(without="columns"),
         "slice_pairs": choice.pairs(without="slice"),
         "like_pairs": choice.pairs(without="like"),
-        "export_query": "" if choice.is_default else choice.query(),
-        "file_address": reverse("leaderboard:board", args=[board.slug])
-        if is_newest
-        else reverse("leaderboard:snapshot", args=[board.slug, snapshot.number]),
+        "export_query": query,
+        "file_address": page,
+        "address": page + query,
     }
     response = render(request, "leaderboard/board_detail.html", context)
     response["ETag"] = etag
@@ -134,7 +140,8 @@ def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
     board = get_object_or_404(Board.objects.visible_to(request.user), slug=slug)
     rows = board.snapshots.public().order_by("-number").defer("standings", "rows_html")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    return render(request, "leaderboard/snapshot_list.html", {"board": board, "page": page})
+    context = {"board": board, "page": page, "versions": board.versions.all()}
+    return render(request, "leaderboard/snapshot_list.html", context)
 
 
 def _address(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> str:
@@ -189,10 +196,12 @@ def board_badge(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def cost_svg(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """The cost chart of a snapshot as a file."""
-    charts = charting.cost_charts(_snapshot(request, slug, number).standings)
+    standings = _snapshot(request, slug, number).standings
+    charts = charting.cost_charts(standings)
     if charts is None:
         raise Http404
-    context = {"d": charts["drawings"][0], "standalone": True}
+    pilot = piloting.pilot_sentence(standings.get("pilot"))
+    context = {"d": charts["drawings"][0], "standalone": True, "pilot": pilot}
     response = _svg(render_to_string("leaderboard/_cost_drawing.html", context))
     response["Content-Disposition"] = f'attachment; filename="{slug}-{number}-cost.svg"'
     return response

@@ -1,13 +1,13 @@
 """Whose word a board counts: the judge by name, how far people agree with it, what audits correct.
 
 Everything is read from stored decisions. A judge's verdict is compared with a person's on the same
-criterion of the same record; a resolution stands before the persons it resolved.
+criterion of the same record; a resolution stands before the persons it resolved. Errors and
+corrected rates come from the functions that the reports of queues use.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,19 @@ from django.db.models import QuerySet
 
 from academy import summing
 from academy.aggregation import ItemState
+from academy.coefficients import Label
+from academy.correction import ENOUGH_DOUBLE, JudgeErrors, too_few_note
 from academy.intervals import Interval, mean_interval, wilson
+from academy.judge_matrix import (
+    Judge,
+    JudgeFigures,
+    JudgeVerdict,
+    PersonVerdict,
+    Word,
+    category,
+    judges_against_people,
+    settled,
+)
 from academy.models import Decision, Run, RunVector
 from leaderboard.digits import shown
 from leaderboard.entries import Policy
@@ -24,8 +36,9 @@ from leaderboard.inputs import Candidate, Inputs
 
 Json = dict[str, Any]
 NAMING = ("judge", "judge_audited", "reference")
-ENOUGH = 30
 SHOWN_RUNS = 60
+MOST_JUDGED = 200_000
+MUCH = f"Not corrected here: the judge gave more than {MOST_JUDGED:,} verdicts."
 
 
 def judge_facts(inputs: Inputs, policy: Policy) -> Json | None:
@@ -40,10 +53,14 @@ def judge_facts(inputs: Inputs, policy: Policy) -> Json | None:
         "audited_needed": inputs.policy.audited,
     }
     if inputs.sealed:
-        return {**facts, "agreement": None, "audits": []}
+        return {**facts, "agreement": None, "against_people": [], "audits": []}
+    people = _people(runs)
+    judged, is_all = _judged(inputs.candidates, people, stored) if people else ([], True)
+    words = settled(people)
     return {
         **facts,
-        "agreement": _agreement(runs, stored, inputs.policy.confidence),
+        "agreement": _agreement(judged, words, inputs.policy.confidence),
+        "against_people": _against_people(judged, words, inputs, is_all=is_all),
         "audits": _audits(inputs, policy) if inputs.policy.evidence == "judge_audited" else [],
     }
 
@@ -70,42 +87,150 @@ def _named(rows: QuerySet[Decision], stored: Json) -> QuerySet[Decision]:
     return rows
 
 
-def _agreement(runs: Sequence[Run], stored: Json, confidence: float) -> Json:
-    """On how many criteria that both decided judge and people agree; records are the units."""
-    verdicts: dict[tuple[int, int], dict[str, list[str]]] = {}
-    rows = Decision.objects.filter(
+def _people(runs: Sequence[Run]) -> list[PersonVerdict]:
+    """What people decided of the records of some runs, and stands."""
+    rows = _decided(runs).filter(source__in=("person", "resolution"))
+    names = ("record_id", "criterion_id", "person_id", "source", "state", "value", "probability")
+    return [
+        PersonVerdict(
+            record=record,
+            criterion=criterion,
+            person=person,
+            said=category(state, value),
+            is_resolution=source == "resolution",
+            inclusion=1.0 if chance is None else chance,
+        )
+        for record, criterion, person, source, state, value, chance in rows.values_list(*names)
+    ]
+
+
+def _judged(
+    candidates: Sequence[Candidate], people: Sequence[PersonVerdict], stored: Json
+) -> tuple[list[JudgeVerdict], bool]:
+    """What the judge decided of the same runs, by the key of the entry; where that is too much to
+    read, only what people decided too. True if it is all."""
+    by_run = {run.pk: held.key for held in candidates for run in held.runs}
+    rows = _named(
+        _decided([run for held in candidates for run in held.runs]).filter(source="judge"), stored
+    )
+    checked = {verdict.record for verdict in people}
+    is_all = rows.count() <= MOST_JUDGED
+    if not is_all:
+        rows = rows.filter(record_id__in=checked)
+    names = (
+        "author", "author_version", "author_digest", "record__run_id", "record_id",
+        "criterion_id", "state", "value",
+    )  # fmt: skip
+    return [
+        JudgeVerdict(
+            judge=Judge(name, version, digest),
+            entrant=by_run[run],
+            record=record,
+            criterion=criterion,
+            said=category(state, value),
+        )
+        for name, version, digest, run, record, criterion, state, value in rows.values_list(
+            *names
+        ).iterator()
+    ], is_all
+
+
+def _decided(runs: Sequence[Run]) -> QuerySet[Decision]:
+    """Decisions with a value, or that a criterion does not apply, in the order they were made."""
+    found: QuerySet[Decision] = Decision.objects.filter(
         record__run__in=[run.pk for run in runs],
         criterion__isnull=False,
         current=True,
         counts=True,
         state__in=("value", "na"),
-    )
-    people = rows.filter(source__in=("person", "resolution"))
-    judged = _named(rows.filter(source="judge"), stored)
-    for chosen in (people, judged.filter(record_id__in=people.values("record_id"))):
-        listed = chosen.order_by("pk").values_list(
-            "record_id", "criterion_id", "source", "state", "value"
-        )
-        for record, criterion, kind, state, value in listed:
-            held = verdicts.setdefault((record, criterion), {})
-            held.setdefault(kind, []).append(f"{state} {json.dumps(value, sort_keys=True)}")
+    ).order_by("pk")
+    return found
+
+
+def _agreement(
+    judged: Sequence[JudgeVerdict],
+    words: Mapping[tuple[int, int], Word | None],
+    confidence: float,
+) -> Json:
+    """On how many criteria that both decided judge and people agree; records are the units."""
+    said: dict[tuple[int, int], set[tuple[bool, Label]]] = {}
+    for verdict in judged:
+        said.setdefault((verdict.record, verdict.criterion), set()).add(_exact(verdict.said))
     agree: list[float] = []
     records: list[int] = []
-    for (record, _criterion), held in sorted(verdicts.items()):
-        truth = _truth(held)
-        said = set(held.get("judge", ()))
-        if truth is not None and len(said) == 1:
-            agree.append(float(truth in said))
-            records.append(record)
+    for place, word in sorted(words.items()):
+        told = said.get(place, set())
+        if word is not None and len(told) == 1:
+            agree.append(float(_exact(word.said) in told))
+            records.append(place[0])
     return _agreement_json(agree, records, confidence)
 
 
-def _truth(held: dict[str, list[str]]) -> str | None:
-    """What people say: the resolution, else what all persons agree on."""
-    if held.get("resolution"):
-        return held["resolution"][-1]
-    persons = set(held.get("person", ()))
-    return persons.pop() if len(persons) == 1 else None
+def _exact(said: Label) -> tuple[bool, Label]:
+    """An answer as it can be compared: the word "1" is not the number."""
+    return isinstance(said, str), said
+
+
+def _against_people(
+    judged: Sequence[JudgeVerdict],
+    words: Mapping[tuple[int, int], Word | None],
+    inputs: Inputs,
+    *,
+    is_all: bool,
+) -> list[Json]:
+    """Each judge's errors and corrected rates, by entry and pooled; it never ranks."""
+    names = {held.key: _name_of(held.run) for held in inputs.candidates}
+    return [
+        _figures_json(figures, names, is_all=is_all)
+        for figures in judges_against_people(judged, words, inputs.seed_digest)
+        if figures.pairs
+    ]
+
+
+def _name_of(run: Run) -> str:
+    """An entry as a reader tells it from others of the same entrant."""
+    return " · ".join(part for part in (run.entrant.name, run.arm, run.scenario) if part)
+
+
+def _figures_json(figures: JudgeFigures, names: Mapping[str, str], *, is_all: bool) -> Json:
+    report = figures.report
+    keys = sorted(report.errors, key=lambda key: (names[key].casefold(), key))[:SHOWN_RUNS]
+    return {
+        **figures.judge._asdict(),
+        "judged": figures.judged,
+        "pairs": figures.pairs,
+        "unclear": figures.unclear,
+        "unsettled": figures.unsettled,
+        "is_all": is_all,
+        "entries": [
+            {
+                "key": key,
+                "name": names[key],
+                **_errors_json(report.errors[key], report.rates[key], is_all=is_all),
+            }
+            for key in keys
+        ],
+        "pooled": _errors_json(report.pooled_errors, report.pooled_rate, is_all=is_all),
+        "equal": {"p": report.equal.p, "note": report.equal.note},
+    }
+
+
+def _errors_json(errors: JudgeErrors, rate: Interval, *, is_all: bool) -> Json:
+    checked = errors.true_pass + errors.false_fail + errors.false_pass + errors.true_fail
+    told = rate if is_all else Interval(None, None, None, "none", checked, MUCH)
+    return {
+        "checked": checked,
+        "false_fail": errors.false_fail,
+        "false_pass": errors.false_pass,
+        "q1": _interval_json(errors.sensitivity),
+        "q0": _interval_json(errors.specificity),
+        "rate": _interval_json(told),
+        "note": too_few_note(checked) if checked < ENOUGH_DOUBLE else told.note,
+    }
+
+
+def _interval_json(interval: Interval) -> Json:
+    return {"point": interval.point, "low": interval.low, "high": interval.high}
 
 
 def _agreement_json(agree: list[float], records: list[int], confidence: float) -> Json:
@@ -119,7 +244,8 @@ def _agreement_json(agree: list[float], records: list[int], confidence: float) -
         # All alike: the clustered error would be 0, so Wilson's interval over records stands in.
         interval = wilson(units if agree[0] else 0, units, confidence)
     told = units >= FEWEST_CLUSTERS
-    note = "" if units >= ENOUGH else f"Too few to judge: {units} records, and {ENOUGH} are needed."
+    noun = "record" if units == 1 else "records"
+    note = f"Too few to judge: {units} {noun}, and {ENOUGH_DOUBLE} are needed."
     return {
         "n": len(agree),
         "records": units,
@@ -127,7 +253,7 @@ def _agreement_json(agree: list[float], records: list[int], confidence: float) -
         "share": interval.point,
         "low": interval.low if told else None,
         "high": interval.high if told else None,
-        "note": note,
+        "note": note if units < ENOUGH_DOUBLE else "",
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
@@ -10,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from academy.templatetags.display import count as counted
 from academy.templatetags.display import dollars, interval, metric_value, milliseconds
-from leaderboard import appraising, presenting
+from leaderboard import appraising, listing
 from leaderboard.digits import shown
 from leaderboard.models import Board
 from leaderboard.presenting import Choice
@@ -18,26 +19,40 @@ from leaderboard.presenting import Choice
 register = template.Library()
 
 SLICE_WIDTH = 96
+NAMED = 3
 
 
 @register.inclusion_tag("leaderboard/_board_table.html")
 def boards_table(user: Any) -> dict[str, Any]:
     """All boards that this person may see."""
-    return {"boards": presenting.board_rows(Board.objects.visible_to(user).order_by("title", "pk"))}
+    return _table(Board.objects.visible_to(user).order_by("title", "pk"))
 
 
 @register.inclusion_tag("leaderboard/_board_table.html")
 def boards_of_version(version: Any, user: Any) -> dict[str, Any]:
     """The boards of a version."""
     boards = Board.objects.visible_to(user).filter(versions=version).order_by("title", "pk")
-    return {"boards": presenting.board_rows(boards)}
+    return {**_table(boards), "pilots": []}
 
 
 @register.inclusion_tag("leaderboard/_board_table.html")
 def boards_of_suite(suite: Any, user: Any) -> dict[str, Any]:
     """The boards over any version of a suite."""
     boards = Board.objects.visible_to(user).filter(versions__suite=suite).distinct()
-    return {"boards": presenting.board_rows(boards.order_by("title", "pk"))}
+    return {**_table(boards.order_by("title", "pk")), "pilots": []}
+
+
+def _table(boards: Iterable[Board]) -> dict[str, Any]:
+    """The rows of a table of boards, and what the pilots among them must say of themselves. A page
+    that is of one suite or version says that itself."""
+    rows = listing.board_rows(boards)
+    return {"boards": rows, "pilots": listing.pilots_in(rows)}
+
+
+@register.simple_tag
+def first_page(user: Any) -> dict[str, Any]:
+    """What the first page tells of boards."""
+    return listing.first_page(user)
 
 
 @register.inclusion_tag("leaderboard/_version_facts.html")
@@ -132,12 +147,31 @@ def sort_link(choice: Choice, name: str, label: str, direction: str = "up") -> S
 
 
 @register.filter
+def rank_spread(row: dict[str, Any]) -> str:
+    """Where an entry may truly stand, as one place or two ends; nothing where it is not known."""
+    low, high = row["rank_low"], row["rank_high"]
+    if low is None:
+        return ""
+    return str(low) if low == high else f"{low}–{high}"
+
+
+@register.filter
 def by_reason(differences: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
     """What moved since a snapshot, by its reason, in the order in which reasons come first."""
     found: dict[str, list[dict[str, Any]]] = {}
     for change in differences:
         found.setdefault(change["why"], []).append(change)
     return list(found.items())
+
+
+@register.filter
+def moves_in_short(differences: list[dict[str, Any]]) -> str:
+    """The first reason of what moved, whom it moved, and how many moved besides."""
+    (reason, first), *_rest = by_reason(differences)
+    names = [held["name"] for held in first[:NAMED]]
+    others = len(differences) - len(names)
+    more = f" and {others} other{'s' if others > 1 else ''}" if others else ""
+    return f"{reason[:1].upper()}{reason[1:]}: {', '.join(names)}{more}"
 
 
 @register.filter
@@ -188,6 +222,30 @@ def usage_cell(row: dict[str, Any], name: str) -> SafeString:
     return format_html('<td class="n">{}</td>', USAGE[name](held["median"]))
 
 
+@register.simple_tag
+def movement_cell(row: dict[str, Any], metric: dict[str, Any]) -> SafeString:
+    """How a row moved since the snapshot before: its score, and its rank where that differs."""
+    if row["movement"] == "new":
+        return mark_safe('<td class="n"><span class="tag acc">new</span></td>')
+    told = format_html('<td class="n">{}', change_text(row, metric))
+    if row["rank"] != row["rank_before"]:
+        before = "not ranked" if row["rank_before"] is None else f"rank {row['rank_before']}"
+        told += format_html("<small>was {}</small>", before)
+    return told + mark_safe("</td>")
+
+
+def change_text(row: dict[str, Any], metric: dict[str, Any]) -> str:
+    """The change of a score with its sign and the digits in which it is shown."""
+    change = row["change"]
+    if not change:
+        return "–" if change is None else "0"
+    texts = (row["shown"], row["shown_before"])
+    digits = max(len(text.partition(".")[2]) for text in texts)
+    text = f"{change:+.{digits}f}".replace("-", "−")
+    is_better = (change > 0) == (metric["direction"] == "up")
+    return format_html('<span class="{}">{}</span>', "up" if is_better else "down", text)
+
+
 @register.filter
 def column_value(value: float | None, column: dict[str, Any]) -> str:
     """A second number of a row."""
@@ -219,6 +277,18 @@ def as_percent(share: float) -> str:
 def as_percentage(value: float) -> str:
     """A share as per cent with one decimal."""
     return f"{value * 100:.1f} %"
+
+
+@register.simple_tag
+def rate_span(rate: dict[str, float | None]) -> SafeString:
+    """A share as per cent with its interval below it."""
+    if rate["point"] is None:
+        return mark_safe('<span class="dim">–</span>')
+    told = format_html("<b>{}</b>", as_percentage(rate["point"]))
+    if rate["low"] is None or rate["high"] is None:
+        return told
+    low, high = as_percentage(rate["low"]), as_percentage(rate["high"])
+    return told + format_html('<small class="nb">{} – {}</small>', low, high)
 
 
 @register.filter

@@ -171,3 +171,24 @@ def test_curators_issue_and_revoke_in_the_admin_and_others_do_not(small_board: B
     curator.post("/admin/leaderboard/certificate/", action)
     certificate.refresh_from_db()
     assert (certificate.state, certificate.reason) == ("revoked", "a mistake")
+
+
+def test_acts_of_the_admin_say_what_they_did_or_why_not(wide_board: Board) -> None:
+    certificate = issued(wide_board)
+    curator = Client()
+    curator.force_login(made.person("curator", "curator"))
+
+    def act(name: str, reason: str) -> str:
+        data = {"action": name, "reason": reason, "_selected_action": [certificate.pk]}
+        address = "/admin/leaderboard/certificate/"
+        return curator.post(address, data, follow=True).content.decode()
+
+    assert f"{certificate.serial} is valid already." in act("uphold", "nothing speaks against it")
+    assert "Say why" in act("revoke", " ")
+    assert f"{certificate.serial} is revoked." in act("revoke", "a leaked key")
+    assert f"{certificate.serial} is revoked for good." in act("uphold", "after all")
+    page = curator.get("/admin/leaderboard/certificate/add/").content.decode()
+    assert f"{wide_board.title} ({wide_board.slug})" in page
+    data = {"board": wide_board.pk, "entry": "nobody", "why": "looked at it"}
+    page = curator.post("/admin/leaderboard/certificate/add/", data).content.decode()
+    assert "has no entry" in page and "Ranked with a tier: alpha" in page

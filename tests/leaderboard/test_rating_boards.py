@@ -74,7 +74,7 @@ def test_ratings_are_counted_by_dimension_and_arm_and_nothing_is_ranked() -> Non
 def test_the_page_shows_distributions_and_no_composite() -> None:
     board = rated_board()
     page = Client().get(f"/boards/{board.slug}/").content.decode()
-    assert "Nobody is ranked here" in page
+    assert "This board is not ranked" in page
     assert "times 2" in page
     assert 'class="rank"' not in page
     for dimension in newest(board).standings["ratings"]:

@@ -58,6 +58,37 @@ def test_agreement_counts_criteria_that_both_decided_with_an_interval_over_recor
     assert "75.0 %" in page
 
 
+def test_errors_of_the_judge_are_told_by_entry_and_pooled(judged: Board) -> None:
+    decide(judged, range(30), agree=True)
+    decide(judged, range(30, 34), agree=False)
+    (held,) = judge_of(judged)["against_people"]
+    assert (held["name"], held["pairs"], held["judged"]) == ("example-judge", 34, 120)
+    alpha, beta, gamma = held["entries"]
+    # Of Alpha the judge passes the first 36 of 40, so that people failed four that it passed.
+    assert (alpha["name"], alpha["checked"], alpha["false_pass"]) == ("Alpha", 34, 4)
+    assert (alpha["q1"]["point"], alpha["q0"]["point"]) == (1.0, 0.0)
+    assert alpha["rate"]["point"] is None and "Refused" in alpha["note"]
+    assert (beta["checked"], gamma["checked"], beta["q1"]["point"]) == (0, 0, None)
+    assert "Too few to judge" in beta["note"]
+    assert held["pooled"]["checked"] == 34
+    page = Client().get(f"/boards/{judged.slug}/").content.decode()
+    assert "against people" in page and "All together" in page
+    assert "Too few to judge: 0 doubly reviewed items" in page
+
+
+def test_corrected_rates_take_the_errors_of_the_judge_out(judged: Board) -> None:
+    decide(judged, range(4), agree=False)
+    decide(judged, range(4, 40), agree=True)
+    (held,) = judge_of(judged)["against_people"]
+    alpha = held["entries"][0]
+    # The judge passes 36 of 40 where people pass 32: the correction finds their share again.
+    assert alpha["checked"] == 40
+    assert alpha["rate"]["point"] == pytest.approx(0.8)
+    assert alpha["rate"]["low"] <= 0.8 <= alpha["rate"]["high"]
+    assert alpha["note"] == ""
+    assert "80.0 %" in Client().get(f"/boards/{judged.slug}/").content.decode()
+
+
 def test_full_agreement_is_no_certainty(judged: Board) -> None:
     decide(judged, range(10), agree=True)
     agreement = judge_of(judged)["agreement"]

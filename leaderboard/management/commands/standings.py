@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from academy import piloting
 from leaderboard import exporting, standings
 from leaderboard.models import Board
 
@@ -37,6 +38,8 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(printed, indent=2, ensure_ascii=False))
             return
         self.stdout.write(f"{board.title}, snapshot {snapshot.number}")
+        if pilot := piloting.pilot_sentence(snapshot.standings.get("pilot")):
+            self.stdout.write(pilot)
         for row in snapshot.standings["standings"]:
             self.stdout.write(line(row))
 
