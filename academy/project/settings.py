@@ -75,6 +75,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "academy.project.addresses.without_null",
 ]
 
 ROOT_URLCONF = "academy.project.urls"
@@ -117,6 +118,7 @@ CACHES = {
 FILE_UPLOAD_TEMP_DIR = None
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 ACADEMY_UPLOAD_BYTES = env.int("ACADEMY_UPLOAD_BYTES", default=2 * 2**30)
+ACADEMY_IMPORT_AT_ONCE = env.int("ACADEMY_IMPORT_AT_ONCE", default=4 * 2**20)
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
