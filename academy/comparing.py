@@ -177,7 +177,8 @@ class Reasons:
         """The differences in sentences."""
         told = [f"scorer {name}: version {a} to {b}" for name, (a, b) in self.scorers.items()]
         if self.keys:
-            told.append(f"answer keys of {len(self.keys)} tasks are in another revision")
+            more = "s" if len(self.keys) > 1 else ""
+            told.append(f"{len(self.keys)} answer key{more} in another revision")
         if self.struck:
             told.append(f"{sum(map(len, self.struck.values()))} criteria are struck as defective")
         if self.restored:

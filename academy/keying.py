@@ -104,7 +104,8 @@ def revise(
             reason=reason,
             commitments=[o.commitment for o in outcomes if o.outcome != "unchanged"],
         )
-        made = _follow(locked, f"answer keys of {len(changed)} tasks: {reason}", by)
+        more = "s" if len(changed) > 1 else ""
+        made = _follow(locked, f"{len(changed)} answer key{more} revised: {reason}", by)
     return KeyReport(
         version=str(locked),
         keys=tuple(outcomes),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from academy import (
@@ -51,6 +52,23 @@ def suite_rows(suites: Iterable[Suite], user: Any) -> list[dict[str, Any]]:
     return rows
 
 
+def versions_of(suite: Suite, user: Any) -> QuerySet[SuiteVersion]:
+    """The versions of a suite that this person may see, newest first, with the number of their
+    tasks and of the entrants' runs."""
+    runs = Run.objects.visible_to(user).filter(version=OuterRef("pk"), kind=Run.Kind.ENTRANT)
+    tasks = Task.objects.filter(version=OuterRef("pk"))
+    found: QuerySet[SuiteVersion] = suite.versions.visible_to(user)
+    return found.annotate(task_count=_number(tasks), run_count=_number(runs)).order_by(
+        "-created_at", "-pk"
+    )
+
+
+def _number(rows: QuerySet[Any]) -> Coalesce:
+    """How many rows belong to each outer row."""
+    counted = rows.order_by().values("version").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted), 0)
+
+
 def home_context(user: Any) -> dict[str, Any]:
     """Counts, the newest runs and suites."""
     runs = Run.objects.visible_to(user).select_related("entrant", "version__suite")
@@ -59,10 +77,14 @@ def home_context(user: Any) -> dict[str, Any]:
         "counts": {
             "suites": Suite.objects.visible_to(user).count(),
             "versions": SuiteVersion.objects.visible_to(user).count(),
-            "runs": runs.count(),
-            "decisions": Decision.objects.filter(source__in=("person", "resolution")).count(),
+            "runs": runs.filter(kind=Run.Kind.ENTRANT).count(),
+            "withdrawn": runs.filter(state=Run.State.WITHDRAWN).count(),
+            **Decision.objects.aggregate(
+                decisions=Count("pk", filter=Q(source__in=("person", "resolution"))),
+                resolutions=Count("pk", filter=Q(source="resolution")),
+            ),
         },
-        "runs": runs.order_by("-pk")[:8],
+        "runs": runs.order_by("-pk")[:5],
         "suites": suite_rows(
             Suite.objects.visible_to(user).order_by("-pk").prefetch_related("versions")[:8], user
         ),
@@ -107,6 +129,7 @@ def version_context(version: SuiteVersion, user: Any) -> dict[str, Any]:
         "criteria_count": version.tasks.aggregate(n=Count("criteria"))["n"],
         "passes": pass_pages.readable(version, user),
         "curating": curating_links(version, user),
+        "has_plans": registry.format_of(version.suite.format).plan is not None,
         "struck": struck_rows(version, user),
         "files": version.files.order_by("path").values("path", "status", "reason"),
         "runs": runs.order_by("-pk")[:20],

@@ -8,7 +8,9 @@ from academy import (
     curating_views,
     download_views,
     export_views,
+    import_views,
     pass_views,
+    study_views,
     transcript_views,
     views,
 )
@@ -16,6 +18,7 @@ from academy import (
 app_name = "academy"
 urlpatterns = [
     path("", views.home, name="home"),
+    path("favicon.ico", views.favicon),
     path("schemas/", views.schema_list, name="schemas"),
     path("schemas/<slug:name>.json", views.schema_detail, name="schema"),
     path("healthz", views.health, name="health"),
@@ -23,6 +26,7 @@ urlpatterns = [
     path("suites/<slug:slug>/", views.suite_detail, name="suite"),
     path("suites/<slug:slug>/<str:name>/", views.version_detail, name="version"),
     path("suites/<slug:slug>/<str:name>/passes/", pass_views.pass_list, name="passes"),
+    path("suites/<slug:slug>/<str:name>/plan/", study_views.plan_detail, name="plan"),
     path("suites/<slug:slug>/<str:name>/keys/", curating_views.key_list, name="keys"),
     path("suites/<slug:slug>/<str:name>/judges/", curating_views.judge_list, name="judges"),
     path("runs/", views.run_list, name="runs"),
@@ -37,6 +41,8 @@ urlpatterns = [
     path("exports/<uuid:pk>/", export_views.export_detail, name="export"),
     path("exports/<uuid:pk>/file", export_views.export_file, name="export-file"),
     path("exports/<uuid:pk>/sha256", export_views.export_sum, name="export-sum"),
+    path("imports/runs/", import_views.run_import, name="import-runs"),
+    path("imports/<uuid:pk>/", import_views.import_detail, name="import"),
     path("records/<int:pk>/", views.record_detail, name="record"),
     path("records/<int:pk>/raw/", views.record_raw, name="record-raw"),
     path(

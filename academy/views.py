@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -16,6 +17,12 @@ from academy.packs import raw_record
 from academy.requests import SiteRequest
 
 PAGE = 50
+
+
+@require_safe
+def favicon(request: SiteRequest) -> HttpResponse:
+    """The picture that browsers ask for on pages that name none, such as JSON."""
+    return redirect(static("img/icon.svg"))
 
 
 @require_safe
@@ -40,8 +47,8 @@ def suite_list(request: SiteRequest) -> HttpResponse:
 def suite_detail(request: SiteRequest, slug: str) -> HttpResponse:
     """A suite and its versions."""
     suite = get_object_or_404(Suite.objects.visible_to(request.user), slug=slug)
-    versions = suite.versions.visible_to(request.user).order_by("-created_at", "-pk")
-    return render(request, "academy/suite_detail.html", {"suite": suite, "versions": versions})
+    context = {"suite": suite, "versions": pages.versions_of(suite, request.user)}
+    return render(request, "academy/suite_detail.html", context)
 
 
 @require_safe

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django import template
 from django.utils import timezone
@@ -248,9 +248,9 @@ def metric_value(value: Any, kind: str, unit: str, low: Any = None, high: Any = 
 
 
 @register.filter
-def ago(at: datetime | None) -> SafeString:
-    """How long ago, with the full time for who wants it."""
-    if at is None:
+def ago(at: datetime | Literal[""] | None) -> SafeString:
+    """How long ago, with the full time for who wants it; what a template lacks is unknown."""
+    if not at:
         return mark_safe('<span class="dim">–</span>')
     seconds = (timezone.now() - at).total_seconds()
     if seconds < 60:
@@ -270,9 +270,9 @@ def ago(at: datetime | None) -> SafeString:
 
 
 @register.filter
-def stamp(at: datetime | None) -> SafeString:
-    """The full time in UTC."""
-    if at is None:
+def stamp(at: datetime | Literal[""] | None) -> SafeString:
+    """The full time in UTC; what a template lacks is unknown."""
+    if not at:
         return mark_safe('<span class="dim">–</span>')
     return format_html(
         '<time datetime="{}">{} UTC</time>', at.isoformat(), at.strftime("%-d %b %Y, %H:%M")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 from django.utils import timezone
 
-from academy import bulk_exporting, publishing, registry
+from academy import bulk_exporting, bulk_importing, publishing, registry
 from academy.models import (
     AnswerKey,
     Entrant,
@@ -227,6 +229,10 @@ def ask_exports(world: World) -> None:
     curator = world.people["curator"]
     bulk_exporting.request_export("run", world.rubric_run.pk, "jsonl", by=curator)
     bulk_exporting.request_export("board", board.pk, "jsonl")
+    told = json.dumps({"key": KEY}).encode()
+    bulk_importing.keep_upload(
+        "suites", "sealed.json", io.BytesIO(told), size=len(told), choices={}, by=curator
+    )
     make.score_all()
 
 
@@ -402,9 +408,15 @@ ARGUMENTS: dict[str, Callable[[], Filled]] = {
     "api/v1/boards/<slug:slug>/snapshots/<int:number>/": of_snapshots,
     "exports/<slug:kind>/<int:subject>/": of_exported,
     "exports/<uuid:pk>/": of_rows("academy.BulkExport"),
+    "imports/<uuid:pk>/": of_rows("academy.BulkImport"),
     "exports/<uuid:pk>/file": of_rows("academy.BulkExport"),
     "exports/<uuid:pk>/sha256": of_rows("academy.BulkExport"),
     "admin/adjudication/queue/<int:pk>/gold/": lambda: rows(Queue, "pk"),
+    # An ordinary item: it may not be retired, and says so without its verdicts.
+    "admin/adjudication/queue/<int:pk>/gold/<int:item>/retire/": lambda: [
+        {"pk": row["queue_id"], "item": row["pk"]}
+        for row in rows(apps.get_model("adjudication.ReviewItem"), "queue_id", "pk")
+    ],
     "boards/<slug:slug>/snapshots/<int:number>/": of_snapshots,
     "review/queues/<int:pk>/": lambda: rows(Queue, "pk"),
     "review/seats/<int:pk>/": of_seats,
