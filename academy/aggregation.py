@@ -82,13 +82,18 @@ def slices_of(
     vector: ItemVector, attributes: Sequence[Mapping[str, JSON]], names: Sequence[str]
 ) -> dict[str, list[int]]:
     """Positions of the tasks of each slice "name=value", in the order of values."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for position, held in enumerate(attributes[: len(vector.values)]):
-        for name in names:
+    found: dict[str, list[int]] = {}
+    for name in names:
+        groups: dict[str, list[int]] = defaultdict(list)
+        for position, held in enumerate(attributes[: len(vector.values)]):
             value = held.get(name)
-            for part in value if isinstance(value, list | tuple) else [value]:
-                if part is not None:
-                    found[f"{name}={part}"].append(position)
+            if isinstance(value, list | tuple):
+                for part in value:
+                    if part is not None:
+                        groups[str(part)].append(position)
+            elif value is not None:
+                groups[str(value)].append(position)
+        found |= {f"{name}={value}": places for value, places in groups.items()}
     return dict(sorted(found.items()))
 
 

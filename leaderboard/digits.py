@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -13,11 +14,17 @@ CONTEXT = Context(prec=60)
 def shown(value: float | Fraction, digits: int, scale: int = 1) -> str:
     """The value times `scale` with so many decimals, half away from zero, never as minus zero.
 
-    A float counts as the shortest decimal that reads back as it.
+    A float counts as the shortest decimal that reads back as it. ValueError for one that is not
+    finite.
     """
-    exact = Fraction(repr(value)) if isinstance(value, float) else value
-    scaled = exact * scale
-    decimal = CONTEXT.divide(Decimal(scaled.numerator), Decimal(scaled.denominator))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not a finite number")
+        # A shortest decimal has at most 17 digits, so the product is exact.
+        decimal = CONTEXT.multiply(Decimal(repr(value)), Decimal(scale))
+    else:
+        scaled = value * scale
+        decimal = CONTEXT.divide(Decimal(scaled.numerator), Decimal(scaled.denominator))
     rounded = decimal.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, CONTEXT)
     return format(abs(rounded) if rounded.is_zero() else rounded, "f")
 

@@ -154,13 +154,16 @@ def item_table(entries: Sequence[Entry], policy: Policy) -> ItemTable:
     items = max((len(entry.values) for entry in ordered), default=0)
     if policy.clusters is not None and items and len(policy.clusters) != items:
         raise ValueError(f"{items} items came with {len(policy.clusters)} cluster labels")
-    values = np.full((items, len(ordered)), np.nan)
-    states = np.full((items, len(ordered)), ItemState.MISSING, dtype=np.uint8)
-    for column, entry in enumerate(ordered):
+    # Filled by row and turned once: a column at a time goes through the whole table each time.
+    by_entry = np.full((len(ordered), items), np.nan)
+    told = np.full((len(ordered), items), ItemState.MISSING, dtype=np.uint8)
+    for row, entry in enumerate(ordered):
         if len(entry.values):
-            values[:, column], states[:, column] = _column(entry, items)
+            by_entry[row], told[row] = _column(entry, items)
+    values, states = np.ascontiguousarray(by_entry.T), np.ascontiguousarray(told.T)
     kept = ~(states == ItemState.STRUCK).any(axis=1)
-    values, states = values[kept], states[kept]
+    if not kept.all():
+        values, states = values[kept], states[kept]
     missing = math.nan if policy.missing_value is None else policy.missing_value
     absent = (states == ItemState.MISSING) | (states == ItemState.FAILED)
     codes, clusters = _clusters(policy, kept)

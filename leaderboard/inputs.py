@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from leaderboard.ranking import attempt_scores
 
 FloatArray = npt.NDArray[np.float64]
 UInt8Array = npt.NDArray[np.uint8]
+IntArray = npt.NDArray[np.int64]
 KEPT_VERSIONS = 4
 
 
@@ -107,7 +109,7 @@ class Inputs:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The items in their fixed order."""
-        return tuple(task for part in self.parts for task in part.tasks)
+        return tuple(chain.from_iterable(part.tasks for part in self.parts))
 
     @property
     def sealed(self) -> bool:
@@ -210,9 +212,10 @@ def _part(version: SuiteVersion, policy: StoredPolicy) -> Part | None:
     positions = tuple(
         place
         for place, task in enumerate(graded)
-        if all(task.attributes.get(name) == value for name, value in policy.where.items())
+        if not policy.where
+        or all(task.attributes.get(name) == value for name, value in policy.where.items())
     )
-    tasks = tuple(graded[place] for place in positions)
+    tasks = tuple(graded[place] for place in positions) if policy.where else graded
     return Part(version, chosen, metric, tasks, positions)
 
 
@@ -267,17 +270,20 @@ def _of_part(part: Part, runs: Sequence[Run], inputs: Inputs) -> dict[Key, Candi
             run__in=runs, metric=part.metric, origin="reported", slice=""
         ).values_list("run_id", "value")
     )
+    places = np.asarray(part.positions, dtype=np.int64)
     attempts: dict[Key, list[tuple[Run, Entry, int]]] = {}
     for run in runs:
         if run.pk in vectors or run.pk in reported:
-            entry, audited = _attempt(run, vectors.get(run.pk), part, inputs, reported)
+            entry, audited = _attempt(run, vectors.get(run.pk), part, places, inputs, reported)
             kind = "withdrawn" if run.state == Run.State.WITHDRAWN else run.kind
             scenario = f"{run.scenario}#{run.attempt}" if kind == "withdrawn" else run.scenario
             key = (kind, run.entrant.slug, run.arm, scenario)
             attempts.setdefault(key, []).append((run, entry, audited))
     # One policy for all parts would carry the labels of all their items.
     policy = rank_policy(replace(inputs, parts=(part,), clusters=None))
-    held = [entry for listed in attempts.values() for _run, entry, _audited in listed]
+    # Where there is one attempt, nothing is chosen.
+    several = [listed for listed in attempts.values() if len(listed) > 1]
+    held = [entry for listed in several for _run, entry, _audited in listed]
     scores = attempt_scores(held, policy)
     return {
         key: _chosen(key, listed, scores, inputs, part.metric) for key, listed in attempts.items()
@@ -288,6 +294,7 @@ def _attempt(
     run: Run,
     vector: tuple[FloatArray, UInt8Array] | None,
     part: Part,
+    places: IntArray,
     inputs: Inputs,
     reported: Mapping[int, float | None],
 ) -> tuple[Entry, int]:
@@ -296,7 +303,6 @@ def _attempt(
     codes = np.full(len(part.positions), ItemState.MISSING, dtype=np.uint8)
     audited = 0
     if vector is not None:
-        places = np.asarray(part.positions, dtype=np.int64)
         # A collection grows: what came after the run was summed up is missing in it.
         known = places < len(vector[1])
         numbers[known], codes[known] = (held[places[known]] for held in vector)
@@ -336,7 +342,7 @@ def _chosen(
     Under "best" an attempt whose number is not final is passed over while another one's is.
     """
     rule = inputs.policy.attempts
-    found = [scores[entry.key] for _run, entry, _audited in attempts]
+    found = [scores.get(entry.key, (None, False)) for _run, entry, _audited in attempts]
     numbers = [score for score, _final in found]
     if rule == "best" and any(final for _score, final in found):
         numbers = [score if final else None for score, final in found]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Self
 
 from django.apps import apps
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Exists, OuterRef, Subquery
@@ -15,6 +17,8 @@ from academy.querysets import sees_drafts
 
 OWED = ("ready", "leased")
 RELEASES = 12
+# No board is called so.
+ANY_SLUG = "?"
 
 
 class BoardQuerySet(models.QuerySet[Any]):
@@ -53,6 +57,29 @@ class BoardQuerySet(models.QuerySet[Any]):
             newest_at=Subquery(snapshots.values("published_at")[:1]),
             is_stale=Exists(own) | Exists(of_runs),
         )
+
+    def newest_by_slug(self, slug: str, user: Any) -> Any:
+        """The board of this name `with_newest`; DoesNotExist where this person may see none.
+
+        One query. For readers whom nobody knows it is not composed anew each time, which takes
+        longer than asking it.
+        """
+        if user.is_authenticated:
+            return self.visible_to(user).with_newest().get(slug=slug)
+        sql, parameters = public_board_sql()
+        found = list(self.raw(sql, [slug if one == ANY_SLUG else one for one in parameters]))
+        if not found:
+            raise self.model.DoesNotExist
+        return found[0]
+
+
+@cache
+def public_board_sql() -> tuple[str, tuple[Any, ...]]:
+    """The query of one board for readers whom nobody knows, with ANY_SLUG among its parameters."""
+    boards = apps.get_model("leaderboard", "Board").objects
+    asked = boards.visible_to(AnonymousUser()).with_newest().filter(slug=ANY_SLUG)
+    sql, parameters = asked.query.sql_with_params()
+    return sql, tuple(parameters)
 
 
 class SnapshotQuerySet(models.QuerySet[Any]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,12 +22,13 @@ MEDIAN_ROUNDS = 2_000
 
 def members_of(inputs: Inputs) -> dict[str, list[int]]:
     """The items of each slice that the policy names, by "attribute=value"."""
-    nothing = ItemVector((None,) * len(inputs.tasks), ())
-    found = slices_of(nothing, [task.attributes for task in inputs.tasks], inputs.policy.slices)
+    attributes = [task.attributes for task in inputs.tasks]
+    nothing = ItemVector((None,) * len(attributes), ())
+    found = slices_of(nothing, attributes, inputs.policy.slices)
     held = {
         name: places
         for name, places in found.items()
-        if FEWEST_ITEMS <= len(places) < len(inputs.tasks)
+        if FEWEST_ITEMS <= len(places) < len(attributes)
     }
     return dict(list(held.items())[:MOST_SLICES])
 
@@ -80,17 +82,15 @@ def _cells(
     entries: Sequence[Entry], scores: Any, line: int, policy: Policy
 ) -> dict[str, dict[str, Any]]:
     made = {}
-    for column, entry in enumerate(entries):
-        numbers = [
-            None if np.isnan(held[line, column]) else float(held[line, column])
-            for held in (scores.mean, scores.low, scores.high)
-        ]
+    figures = [held[line].tolist() for held in (scores.mean, scores.low, scores.high)]
+    for entry, n, *held in zip(entries, scores.n[line].tolist(), *figures, strict=True):
+        numbers = [None if math.isnan(value) else value for value in held]
         texts = [
             None if value is None else shown(value, policy.digits, policy.scale)
             for value in numbers
         ]
         made[entry.key] = {
-            "n": int(scores.n[line, column]),
+            "n": int(n),
             "score": numbers[0],
             "low": numbers[1],
             "high": numbers[2],

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 
 from academy import piloting, tables
 from academy.templatetags.display import ago
-from leaderboard import badges, charting, exporting, presenting
+from leaderboard import badges, charting, exporting, keeping, presenting
 from leaderboard.axes import axis_of
 from leaderboard.models import Board, Snapshot
 from leaderboard.movement import with_movement
@@ -37,31 +37,42 @@ def board_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def board_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """A board as it stands: two queries, and one for whoever has the page already."""
-    board = get_object_or_404(Board.objects.visible_to(request.user).with_newest(), slug=slug)
+    """A board as it stands: two queries, and one when the page is known on either side."""
+    board = _board(request, slug)
     if board.newest_number is None:
         return render(request, "leaderboard/board_detail.html", {"board": board})
-    etag = _etag(request, board.newest_digest, str(ago(board.newest_at)), board.is_stale)
+    etag = _etag(request, board, str(ago(board.newest_at)), board.is_stale)
     if not_modified := _not_modified(request, etag):
         return not_modified
-    snapshot = board.snapshots.public().with_releases().get(number=board.newest_number)
-    return _page(request, board, snapshot, etag, is_newest=True)
+
+    def make() -> HttpResponse:
+        snapshot = board.snapshots.public().with_releases().get(number=board.newest_number)
+        return _page(request, board, snapshot, is_newest=True)
+
+    return _fresh(keeping.kept(request, etag, make), etag)
 
 
 @require_safe
 def snapshot_detail(request: HttpRequest, slug: str, number: int) -> HttpResponseBase:
     """A board as it stood in one snapshot."""
-    board = get_object_or_404(Board.objects.visible_to(request.user).with_newest(), slug=slug)
+    board = _board(request, slug)
     snapshot = get_object_or_404(board.snapshots.public().with_releases(), number=number)
-    age = str(ago(snapshot.published_at))
-    etag = _etag(request, snapshot.digest, age, "snapshot", board.newest_digest)
+    etag = _etag(request, board, str(ago(snapshot.published_at)), "snapshot", snapshot.digest)
     if not_modified := _not_modified(request, etag):
         return not_modified
-    return _page(request, board, snapshot, etag, is_newest=False)
+    return _fresh(_page(request, board, snapshot, is_newest=False), etag)
+
+
+def _board(request: HttpRequest, slug: str) -> Any:
+    """A board with what its ETag rests on, if this person may see it; else 404."""
+    try:
+        return Board.objects.newest_by_slug(slug, request.user)
+    except Board.DoesNotExist:
+        raise Http404 from None
 
 
 def _page(
-    request: HttpRequest, board: Board, snapshot: Snapshot, etag: str, *, is_newest: bool
+    request: HttpRequest, board: Board, snapshot: Snapshot, *, is_newest: bool
 ) -> HttpResponse:
     standings = with_movement(snapshot.standings, snapshot.differences, snapshot.compared_with)
     choice = Choice.read(request.GET, standings)
@@ -91,7 +102,11 @@ def _page(
         "file_address": page,
         "address": page + query,
     }
-    response = render(request, "leaderboard/board_detail.html", context)
+    return render(request, "leaderboard/board_detail.html", context)
+
+
+def _fresh(response: HttpResponseBase, etag: str) -> HttpResponseBase:
+    """The page with what lets its reader ask whether it is still so."""
     response["ETag"] = etag
     response["Cache-Control"] = "private, no-cache"
     return response
@@ -106,10 +121,11 @@ def _release() -> str:
     return hashed.hexdigest()
 
 
-def _etag(request: HttpRequest, *facts: Any) -> str:
-    """All that a page of a snapshot rests on, its age in words and its reader included."""
+def _etag(request: HttpRequest, board: Any, *facts: Any) -> str:
+    """All that a page of a board rests on, its age in words and its reader included."""
     reader = request.user.pk if request.user.is_authenticated else ""
-    told = [_release(), request.get_full_path(), reader, *facts]
+    known = [board.pk, board.title, board.description, board.is_example, board.newest_digest]
+    told = [_release(), request.build_absolute_uri(), reader, *known, *facts]
     return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
 
 
@@ -117,7 +133,7 @@ def _not_modified(request: HttpRequest, etag: str) -> HttpResponseBase | None:
     if "HTTP_IF_NONE_MATCH" not in request.META:
         return None
     found: HttpResponseBase | None = get_conditional_response(request, etag=etag)
-    return found
+    return found and _fresh(found, etag)
 
 
 def _snapshot(request: HttpRequest, slug: str, number: int | None = None) -> Snapshot:

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -46,16 +47,39 @@ def queries(address: str, **headers: str) -> tuple[int, Any]:
 def test_a_board_takes_two_queries_and_one_when_nothing_changed(small_board: Board) -> None:
     board = small_board
     address = f"/boards/{board.slug}/"
-    Client().get(address)
+    cache.clear()
     count, response = queries(address)
     assert (response.status_code, count) == (200, 2)
+    count, kept = queries(address)
+    assert (kept.content, kept["ETag"], count) == (response.content, response["ETag"], 1)
     count, again = queries(address, if_none_match=response["ETag"])
-    assert (again.status_code, count) == (304, 1)
+    assert (again.status_code, again["ETag"], count) == (304, response["ETag"], 1)
     assert again.content == b""
     made.takeoff_run(board.versions.get(), off(1, of=8), name="Delta")
     made.score_all()
     _count, changed = queries(address, if_none_match=response["ETag"])
     assert changed.status_code == 200
+    assert "Delta" in changed.content.decode()
+
+
+def test_a_page_is_kept_for_nobody_who_signed_in(small_board: Board) -> None:
+    address = f"/boards/{small_board.slug}/"
+    signed_in = Client()
+    signed_in.force_login(made.person("rita", "reviewer"))
+    mine = signed_in.get(address).content.decode()
+    public = Client().get(address)
+    assert "Sign out" in mine
+    assert "Sign out" not in public.content.decode()
+    assert public.cookies == {}
+    assert "Sign out" in signed_in.get(address).content.decode()
+
+
+def test_a_new_title_is_shown_at_once(small_board: Board) -> None:
+    address = f"/boards/{small_board.slug}/"
+    before = Client().get(address)
+    Board.objects.filter(pk=small_board.pk).update(title="Another title")
+    after = Client().get(address, headers={"If-None-Match": before["ETag"]})
+    assert "Another title" in after.content.decode()
 
 
 def test_the_number_of_queries_does_not_grow_with_the_entries(small_board: Board) -> None:
