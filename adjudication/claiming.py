@@ -63,7 +63,23 @@ def claim_next(
     prefer: int | None = None,
     at: datetime | None = None,
 ) -> Seat | NothingFree:
-    """The seat a person works on next: the one they hold, else the next free one of the queue.
+    """The seat that `take_next` gives, as a row."""
+    taken = take_next(queue, user=user, role=role, prefer=prefer, at=at)
+    if isinstance(taken, NothingFree):
+        return taken
+    seat: Seat = Seat.objects.select_related(*SEAT_ROWS).get(pk=taken)
+    return seat
+
+
+def take_next(
+    queue: Queue,
+    *,
+    user: Any,
+    role: str = Seat.Role.REVIEWER,
+    prefer: int | None = None,
+    at: datetime | None = None,
+) -> int | NothingFree:
+    """The key of the seat a person works on next: the one they hold, else the next free one.
 
     `role` "third" gives items that wait for a third person. `prefer` is an item that is taken
     before the others when it is free. What somebody holds elsewhere is released only when this
@@ -76,10 +92,11 @@ def claim_next(
         return NothingFree(refused=refused)
     place = seating.bookmark_of(queue.pk, user, role)
     for locking in TRIES:
-        held = current_seat(user)
+        held = Seat.objects.held_by(user).select_related("item").first()
         if held is not None and held.item.queue_id == queue.pk and held.role == role:
+            held.item.queue = queue
             if renew(held, user=user, at=now):
-                return held
+                return int(held.pk)
             continue
         wanted = walking.Wanted(queue, user, role, now, lease_end(queue, now), place, prefer)
         try:
@@ -89,9 +106,7 @@ def claim_next(
             continue
         walking.move_on(wanted, walked.behind, took=walked.found is not None)
         if walked.found is not None:
-            seats = Seat.objects.select_related(*SEAT_ROWS)
-            claimed: Seat = seats.get(pk=walked.found.seat_id)
-            return claimed
+            return walked.found.seat_id
         place.refresh_from_db()
     return what_is_left(queue, user=user, role=role, at=now)
 

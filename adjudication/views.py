@@ -86,14 +86,14 @@ def next_seat(
 ) -> HttpResponse:
     """Go to the next item, or back to the queues with the reason why there is none."""
     try:
-        seat = claiming.claim_next(queue, user=request.user, role=role, prefer=prefer)
+        taken = claiming.take_next(queue, user=request.user, role=role, prefer=prefer)
     except AcademyError as error:
         messages.error(request, str(error))
         return go(request, reverse("adjudication:queues"))
-    if isinstance(seat, NothingFree):
-        messages.info(request, seat.sentence)
+    if isinstance(taken, NothingFree):
+        messages.info(request, taken.sentence)
         return go(request, reverse("adjudication:queues"))
-    return go(request, reverse("adjudication:seat", args=[seat.pk]))
+    return go(request, reverse("adjudication:seat", args=[taken]))
 
 
 @require_safe
