@@ -74,6 +74,15 @@ def test_a_page_is_kept_for_nobody_who_signed_in(small_board: Board) -> None:
     assert "Sign out" in signed_in.get(address).content.decode()
 
 
+def test_a_board_is_shown_while_the_cache_does_not_answer(
+    small_board: Board, settings: Any
+) -> None:
+    settings.CACHES = {
+        "default": {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
+    }
+    assert "Alpha" in text_of(f"/boards/{small_board.slug}/")
+
+
 def test_a_new_title_is_shown_at_once(small_board: Board) -> None:
     address = f"/boards/{small_board.slug}/"
     before = Client().get(address)
