@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from academy.admin.reading import ReadOnlyAdmin
+from academy.admin.reading import ReadOnlyAdmin, digest_column
 from academy.admin.runs import CuratedAdmin
 from academy.errors import AcademyError
 from academy.querysets import has_role
@@ -77,7 +77,7 @@ class BoardAdmin(CuratedAdmin):
 class SnapshotAdmin(ReadOnlyAdmin):
     """Snapshots; those that wait are published here."""
 
-    list_display = ("board", "number", "board_revision", "published_at", "digest")
+    list_display = ("board", "number", "board_revision", "published_at", digest_column)
     list_select_related = ("board",)
     ordering = ("-pk",)
     exclude = ("rows_html",)

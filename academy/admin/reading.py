@@ -8,11 +8,18 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from academy.querysets import has_role
+from academy.templatetags.display import short_digest
 
 if TYPE_CHECKING:
     BaseAdmin = admin.ModelAdmin[Any]
 else:
     BaseAdmin = admin.ModelAdmin
+
+
+@admin.display(description="digest", ordering="digest")
+def digest_column(row: Any) -> str:
+    """The digest of a row, shortened so that a list stays as wide as its page."""
+    return short_digest(row.digest)
 
 
 class ReadOnlyAdmin(BaseAdmin):

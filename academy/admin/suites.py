@@ -10,7 +10,7 @@ from django.urls.resolvers import URLPattern
 
 from academy import auditing, confirming, passes, publishing
 from academy.admin.importing import suite_import
-from academy.admin.reading import ReadOnlyAdmin
+from academy.admin.reading import ReadOnlyAdmin, digest_column
 from academy.errors import AcademyError
 from academy.models import AnswerKey, ScoringPass, Suite, SuiteVersion, Task
 from academy.querysets import has_role
@@ -35,7 +35,7 @@ class SuiteAdmin(ReadOnlyAdmin):
 class VersionAdmin(ReadOnlyAdmin):
     """Versions; a draft is published here."""
 
-    list_display = ("__str__", "mode", "state", "sealed", "digest", "published_at")
+    list_display = ("__str__", "mode", "state", "sealed", digest_column, "published_at")
     list_filter = ("state", "mode", "sealed")
     list_select_related = ("suite",)
     search_fields = ("suite__slug", "name")
@@ -111,7 +111,7 @@ class KeyAdmin(ReadOnlyAdmin):
 class PassAdmin(ReadOnlyAdmin):
     """Scoring passes."""
 
-    list_display = ("version", "number", "state", "digest", "published_at")
+    list_display = ("version", "number", "state", digest_column, "published_at")
     list_select_related = ("version__suite",)
     ordering = ("-pk",)
     actions = ("publish", "pause", "resume")
