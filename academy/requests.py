@@ -13,3 +13,9 @@ class SiteRequest(HttpRequest):
 
     htmx: HtmxDetails
     user: Any
+
+
+def asks_part(request: SiteRequest, part: str) -> bool:
+    """Whether htmx asks for the part of the page that has this id, and not for the page itself."""
+    asked = request.htmx
+    return bool(asked) and asked.target == part and not asked.history_restore_request

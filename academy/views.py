@@ -14,7 +14,7 @@ from academy import pages, registry, run_files, run_pages
 from academy.blobs import open_blob
 from academy.models import Blob, InstanceRecord, Run, Suite, SuiteVersion, Task, TaskAsset
 from academy.packs import raw_record
-from academy.requests import SiteRequest
+from academy.requests import SiteRequest, asks_part
 
 PAGE = 50
 
@@ -87,13 +87,14 @@ def visible_run(request: SiteRequest, pk: int) -> Run:
 
 
 @require_safe
-@vary_on_headers("HX-Request")
+@vary_on_headers("HX-Request", "HX-Target")
 def run_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """A run: history, progress, results, findings, items."""
     run = visible_run(request, pk)
     context = run_pages.run_context(run, request.user, request.GET)
-    context["downloads"] = [] if request.htmx else run_files.links(run, request.user)
-    template = "academy/_run_items.html" if request.htmx else "academy/run_detail.html"
+    is_part = asks_part(request, "items")
+    context["downloads"] = [] if is_part else run_files.links(run, request.user)
+    template = "academy/_run_items.html" if is_part else "academy/run_detail.html"
     return render(request, template, context)
 
 
@@ -122,11 +123,11 @@ def visible_record(request: SiteRequest, pk: int) -> InstanceRecord:
 
 
 @require_safe
-@vary_on_headers("HX-Request")
+@vary_on_headers("HX-Request", "HX-Target")
 def record_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """A record: task, transcript, answer, scores, decisions."""
     record = visible_record(request, pk)
-    if request.htmx and request.GET and not request.htmx.history_restore_request:
+    if asks_part(request, "steps"):
         context = pages.steps_context(record, request.user, request.GET)
         return render(request, "academy/_steps.html", context)
     return render(

@@ -15,7 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 from academy.errors import AcademyError
 from academy.models import RecordPicture, TaskAsset
 from academy.querysets import has_role
-from academy.requests import SiteRequest
+from academy.requests import SiteRequest, asks_part
 from academy.views import picture
 from adjudication import bench, claiming, deciding, evidence, forms, opening, resolving, thirds
 from adjudication.deciding import Stale
@@ -53,7 +53,7 @@ def is_third(seat: Seat) -> bool:
 
 @require_safe
 @signed_in
-@vary_on_headers("HX-Request")
+@vary_on_headers("HX-Request", "HX-Target")
 def seat_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """The bench of a seat; once submitted, one's verdicts beside the judge's."""
     seat = seen_seat(request, pk)
@@ -64,7 +64,7 @@ def seat_detail(request: SiteRequest, pk: int) -> HttpResponse:
         if request.htmx:
             raise Http404
         return lost(request, seat)
-    if request.htmx and request.GET:
+    if asks_part(request, "steps"):
         return render(request, "academy/_steps.html", bench.steps_context(seat, request.GET))
     return bench_page(request, seat)
 

@@ -17,7 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from academy.errors import AcademyError
 from academy.models import RecordPicture
 from academy.querysets import has_role
-from academy.requests import SiteRequest
+from academy.requests import SiteRequest, asks_part
 from academy.views import picture
 from adjudication import claiming, item_pages, opening, own_reporting, practice, queue_pages
 from adjudication.models import Queue, ReviewItem, Seat
@@ -117,13 +117,13 @@ def queue_detail(request: SiteRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @signed_in
-@vary_on_headers("HX-Request")
+@vary_on_headers("HX-Request", "HX-Target")
 def item_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """One item with all that was said of it; nothing can be decided here."""
     items = ReviewItem.objects.visible_to(request.user).select_related(*item_pages.SUBJECTS)
     item = get_object_or_404(items, pk=pk)
     context = item_pages.item_context(item, request.user, request.GET)
-    part = "academy/_steps.html" if request.htmx and request.GET else None
+    part = "academy/_steps.html" if asks_part(request, "steps") else None
     return render(request, part or "adjudication/item_detail.html", context)
 
 
@@ -140,13 +140,13 @@ def item_picture(request: SiteRequest, pk: int, digest: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
-@vary_on_headers("HX-Request")
+@vary_on_headers("HX-Request", "HX-Target")
 def practice_item(request: SiteRequest) -> HttpResponse:
     """An invented item to learn the keys on. Nothing is stored."""
     check_part(request.user, "reviewer", "adjudicator")
     if request.method != "POST":
         context = practice.bench(query=request.GET)
-        part = "academy/_steps.html" if request.htmx and request.GET else None
+        part = "academy/_steps.html" if asks_part(request, "steps") else None
         return render(request, part or "adjudication/seat_detail.html", context)
     context = practice.judged(request.POST)
     status = 422 if context["problems"] else 200

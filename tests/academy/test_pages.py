@@ -60,8 +60,8 @@ def text(response: HttpResponse) -> str:
     return " ".join(strip_tags(response.content.decode()).split())
 
 
-def by_htmx(client: Client, path: str) -> Any:
-    return client.get(path, headers={"HX-Request": "true"})
+def by_htmx(client: Client, path: str, part: str) -> Any:
+    return client.get(path, headers={"HX-Request": "true", "HX-Target": part})
 
 
 def addresses(run: Run) -> list[str]:
@@ -206,7 +206,7 @@ def test_the_items_of_a_run_come_in_pages(client: Client) -> None:
 
 def test_htmx_gets_the_part_of_a_run_that_changes(client: Client, run: Run) -> None:
     whole = client.get(f"/runs/{run.pk}/?outcome=failed")
-    part = by_htmx(client, f"/runs/{run.pk}/?outcome=failed")
+    part = by_htmx(client, f"/runs/{run.pk}/?outcome=failed", "items")
     assert "HX-Request" in whole.headers["Vary"]
     assert "HX-Request" in part.headers["Vary"]
     assert "<html" in whole.content.decode()
@@ -216,15 +216,28 @@ def test_htmx_gets_the_part_of_a_run_that_changes(client: Client, run: Run) -> N
     assert squeezed in " ".join(whole.content.decode().split())
 
 
-def test_htmx_gets_the_steps_of_a_record(client: Client, run: Run) -> None:
-    path = f"/records/{record_of(run).pk}/?from=0"
-    whole, part = client.get(path), by_htmx(client, path)
+@pytest.mark.parametrize("query", ["?from=0", "?", ""])
+def test_htmx_gets_the_steps_of_a_record(client: Client, run: Run, query: str) -> None:
+    path = f"/records/{record_of(run).pk}/{query}"
+    whole, part = client.get(path), by_htmx(client, path, "steps")
     assert "HX-Request" in whole.headers["Vary"]
     assert "HX-Request" in part.headers["Vary"]
     assert "<html" not in part.content.decode()
     assert 'id="steps"' in part.content.decode()
     assert "emit_quantity" in text(part)
     assert "emit_quantity" in text(whole)
+
+
+@pytest.mark.parametrize("part", ["items", "steps"])
+def test_going_back_brings_the_whole_page(client: Client, run: Run, part: str) -> None:
+    path = f"/runs/{run.pk}/" if part == "items" else f"/records/{record_of(run).pk}/"
+    restored = client.get(
+        path,
+        headers={
+            "HX-Request": "true", "HX-Target": part, "HX-History-Restore-Request": "true"
+        },
+    )  # fmt: skip
+    assert "<html" in restored.content.decode()
 
 
 def test_progress_is_polled_until_all_is_done(client: Client, version: SuiteVersion) -> None:

@@ -28,7 +28,7 @@ def page(client: Client, record: InstanceRecord, query: str = "", **headers: str
 
 
 def steps(client: Client, record: InstanceRecord, query: str = "?from=0") -> str:
-    return page(client, record, query, **{"HX-Request": "true"})
+    return page(client, record, query, **{"HX-Request": "true", "HX-Target": "steps"})
 
 
 def shown(client: Client, record: InstanceRecord, query: str = "?from=0") -> list[int]:

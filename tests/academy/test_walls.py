@@ -99,7 +99,7 @@ def asked(client: Client, route: Route, who: str) -> Iterator[tuple[str, HttpRes
     if not paths or route.pattern.startswith("admin/"):
         return
     last = paths[0] + walls.variants_of(route)[-1]
-    yield f"HTMX {last}", client.get(last, headers={"HX-Request": "true"})
+    yield f"HTMX {last}", client.get(last, headers={"HX-Request": "true", "HX-Target": "steps"})
     if route.pattern not in (*LEAVING, SEATING) and who != "seated":
         yield f"POST {paths[-1]}", client.post(paths[-1])
 

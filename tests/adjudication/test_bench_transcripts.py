@@ -40,7 +40,7 @@ def page(client: Client, seat: Seat, query: str = "", **headers: str) -> str:
 
 
 def steps(client: Client, seat: Seat, query: str) -> str:
-    return page(client, seat, query, **{"HX-Request": "true"})
+    return page(client, seat, query, **{"HX-Request": "true", "HX-Target": "steps"})
 
 
 TELLING = [

@@ -396,7 +396,7 @@ def pages_with(client: Client, seat: Seat) -> list[str]:
     """Every page and part a reviewer can open about a seat, and what its form sends back."""
     url = reverse("adjudication:seat", args=[seat.pk])
     record = reverse("academy:record", args=[seat.item.record_id])
-    htmx = {"headers": {"HX-Request": "true"}}
+    htmx = {"headers": {"HX-Request": "true", "HX-Target": "steps"}}
     answers = [
         client.get(url),
         client.get(url, **htmx),  # type: ignore[arg-type]
@@ -470,11 +470,11 @@ def test_sealed_notes_are_gone_when_the_seat_is(
     words = build.posted(seat.item)
     for answer in (
         client.get(url),
-        client.get(url, headers={"HX-Request": "true"}),
-        client.get(f"{url}?from=0", headers={"HX-Request": "true"}),
+        client.get(url, headers={"HX-Request": "true", "HX-Target": "steps"}),
+        client.get(f"{url}?from=0", headers={"HX-Request": "true", "HX-Target": "steps"}),
         client.post(f"{url}draft/", words),
         client.post(f"{url}submit/", {}),
-        client.post(f"{url}submit/", {}, headers={"HX-Request": "true"}),
+        client.post(f"{url}submit/", {}, headers={"HX-Request": "true", "HX-Target": "steps"}),
     ):
         assert NOTE not in answer.content.decode()
     assert not Exposure.objects.exists()
@@ -485,4 +485,9 @@ def test_sealed_notes_are_gone_after_the_submission(client: Client, seat: Seat, 
     build.decide(seat, anna)
     url = reverse("adjudication:seat", args=[seat.pk])
     assert NOTE not in client.get(url).content.decode()
-    assert NOTE not in client.get(url, headers={"HX-Request": "true"}).content.decode()
+    assert (
+        NOTE
+        not in client.get(
+            url, headers={"HX-Request": "true", "HX-Target": "steps"}
+        ).content.decode()
+    )

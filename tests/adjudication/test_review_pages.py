@@ -121,8 +121,11 @@ def test_the_transcript_is_a_page_and_a_part(client: Client, seat: Seat) -> None
     page = client.get(url_of(seat))
     assert "HX-Request" in page["Vary"]
     assert text_of(page).startswith("<!doctype html>")
-    part = client.get(f"{url_of(seat)}?from=0", **HTMX)
-    assert text_of(part).startswith('<div id="steps"')
+    for query in ("?from=0", "?", ""):
+        part = client.get(
+            url_of(seat) + query, headers={"HX-Request": "true", "HX-Target": "steps"}
+        )
+        assert text_of(part).startswith('<div id="steps"')
     assert "<html" not in text_of(part)
     assert "<h1" in text_of(client.get(f"{url_of(seat)}?from=0"))
 
