@@ -92,9 +92,8 @@ def take_next(
         return NothingFree(refused=refused)
     place = seating.bookmark_of(queue.pk, user, role)
     for locking in TRIES:
-        held = Seat.objects.held_by(user).select_related("item").first()
+        held = current_seat(user) if Seat.objects.held_by(user).exists() else None
         if held is not None and held.item.queue_id == queue.pk and held.role == role:
-            held.item.queue = queue
             if renew(held, user=user, at=now):
                 return int(held.pk)
             continue

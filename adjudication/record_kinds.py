@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from academy import deciding as core
 from academy.errors import AcademyError
-from academy.models import InstanceRecord, Task
+from academy.models import Criterion, InstanceRecord, Task
 from adjudication.kinds import Kind, Verdicts
 from adjudication.models import ReviewItem, Seat
 from adjudication.questions import Question, of_criterion
@@ -32,13 +34,21 @@ def task_of(item: ReviewItem) -> Task:
     return task
 
 
+def criteria_of(item: ReviewItem) -> QuerySet[Criterion]:
+    """The criteria that a person is asked about an item, in order.
+
+    Found by the record's key, so that neither the record nor its task has to be read.
+    """
+    found = Criterion.objects.filter(task__records=item.record_id)
+    if item.record_id is None:
+        found = task_of(item).criteria.all()
+    return found.exclude(decided_by="machine").order_by("ordinal")
+
+
 def questions_of_record(item: ReviewItem) -> list[Question]:
     """All criteria of the kind's scales, in order; those a machine decides are not asked."""
-    asked = task_of(item).criteria.filter(scale__in=SCALES[item.queue.kind])
-    return [
-        of_criterion(criterion)
-        for criterion in asked.exclude(decided_by="machine").order_by("ordinal")
-    ]
+    asked = criteria_of(item).filter(scale__in=SCALES[item.queue.kind])
+    return [of_criterion(criterion) for criterion in asked]
 
 
 def store_on_record(item: ReviewItem, seat: Seat, verdicts: Verdicts) -> None:

@@ -25,7 +25,7 @@ from adjudication.views import go, next_seat, number, signed_in
 Act = Callable[..., Any]
 LONGEST_TEXT = 5_000
 # What saving and handing in need. A query over all that a bench shows takes longer to plan.
-FEW_ROWS = ("item__queue__version", "item__record__task")
+FEW_ROWS = ("item__queue__version",)
 
 
 def seen_seat(request: SiteRequest, pk: int, rows: Sequence[str] = bench.SUBJECTS) -> Seat:
