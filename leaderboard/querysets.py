@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
 
@@ -14,11 +15,15 @@ from django.db.models import Exists, OuterRef, Subquery
 from django.db.models.functions import Cast, Concat, JSONObject
 
 from academy.querysets import sees_drafts
+from academy.statements import bound_cursor
 
 OWED = ("ready", "leased")
 RELEASES = 12
 # No board is called so.
 ANY_SLUG = "?"
+# What a page's head says of a board; the rest is read when the page is made.
+HEAD = ("id", "slug", "title", "description", "is_example")
+NEWEST = ("newest_number", "newest_digest", "newest_at", "is_stale")
 
 
 class BoardQuerySet(models.QuerySet[Any]):
@@ -66,20 +71,36 @@ class BoardQuerySet(models.QuerySet[Any]):
         """
         if user.is_authenticated:
             return self.visible_to(user).with_newest().get(slug=slug)
-        sql, parameters = public_board_sql()
-        found = list(self.raw(sql, [slug if one == ANY_SLUG else one for one in parameters]))
-        if not found:
+        known = public_board_sql()
+        asked = [slug if one == ANY_SLUG else one for one in known.parameters]
+        with bound_cursor() as cursor:
+            cursor.execute(known.sql, asked)
+            row = cursor.fetchone()
+        if row is None:
             raise self.model.DoesNotExist
-        return found[0]
+        board = self.model.from_db(self.db, known.fields, row[: len(known.fields)])
+        for name, value in zip(NEWEST, row[len(known.fields) :], strict=True):
+            setattr(board, name, value)
+        return board
+
+
+@dataclass(frozen=True, slots=True)
+class KnownQuery:
+    """A query put together once, with ANY_SLUG among its parameters, and the fields it begins
+    with; the annotations follow."""
+
+    sql: str
+    parameters: tuple[Any, ...]
+    fields: tuple[str, ...]
 
 
 @cache
-def public_board_sql() -> tuple[str, tuple[Any, ...]]:
-    """The query of one board for readers whom nobody knows, with ANY_SLUG among its parameters."""
+def public_board_sql() -> KnownQuery:
+    """The query of one board for readers whom nobody knows."""
     boards = apps.get_model("leaderboard", "Board").objects
-    asked = boards.visible_to(AnonymousUser()).with_newest().filter(slug=ANY_SLUG)
+    asked = boards.visible_to(AnonymousUser()).with_newest().filter(slug=ANY_SLUG).only(*HEAD)
     sql, parameters = asked.query.sql_with_params()
-    return sql, tuple(parameters)
+    return KnownQuery(sql, tuple(parameters), HEAD)
 
 
 class SnapshotQuerySet(models.QuerySet[Any]):

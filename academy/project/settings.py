@@ -106,6 +106,8 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "max_size": env.int("ACADEMY_POOL", default=8),
     "timeout": 20,
 }
+# For `academy.statements` alone; Django's own cursors never prepare.
+DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 3)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default="") or ADDRESSES.redis_url
 CACHES = {
@@ -113,7 +115,13 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "academy",
-    }
+    },
+    "pages": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "pages",
+        "TIMEOUT": 600,
+        "OPTIONS": {"MAX_ENTRIES": 100},
+    },
 }
 FILE_UPLOAD_TEMP_DIR = None
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -47,7 +47,7 @@ def queries(address: str, **headers: str) -> tuple[int, Any]:
 def test_a_board_takes_two_queries_and_one_when_nothing_changed(small_board: Board) -> None:
     board = small_board
     address = f"/boards/{board.slug}/"
-    cache.clear()
+    caches["pages"].clear()
     count, response = queries(address)
     assert (response.status_code, count) == (200, 2)
     count, kept = queries(address)
@@ -74,12 +74,11 @@ def test_a_page_is_kept_for_nobody_who_signed_in(small_board: Board) -> None:
     assert "Sign out" in signed_in.get(address).content.decode()
 
 
-def test_a_board_is_shown_while_the_cache_does_not_answer(
+def test_a_board_is_shown_while_the_cache_server_does_not_answer(
     small_board: Board, settings: Any
 ) -> None:
-    settings.CACHES = {
-        "default": {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
-    }
+    unreachable = {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
+    settings.CACHES = {**settings.CACHES, "default": unreachable}
     assert "Alpha" in text_of(f"/boards/{small_board.slug}/")
 
 
