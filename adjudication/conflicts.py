@@ -11,7 +11,6 @@ from django.db import connection
 from adjudication import kinds
 from adjudication.models import Appeal, Queue, ReviewItem, Seat
 
-
 COMPETING = """
 SELECT asked.version,
        EXISTS (SELECT 1 FROM academy_run r JOIN academy_submission s ON s.id = r.submission_id

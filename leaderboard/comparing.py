@@ -213,7 +213,8 @@ def _mcnemar(
 def _slices(chosen: Sequence[Candidate], inputs: Inputs, policy: Policy) -> list[Json]:
     """The pair in every slice; their p-values stand alone and are not adjusted."""
     rows = []
-    for name, places in list(members_of(inputs).items())[:MOST_SLICES]:
+    for name, held in list(members_of(inputs).items())[:MOST_SLICES]:
+        places = held.tolist()
         entries = [_cut(entry_of(candidate), places) for candidate in chosen]
         labels = inputs.clusters
         cut = None if labels is None else [labels[place] for place in places]

@@ -94,7 +94,7 @@ def _version_json(inputs: Inputs) -> Json:
                 "digest": part.version.digest,
                 "pass": part.scoring_pass.number,
                 "pass_digest": part.scoring_pass.digest,
-                "n": len(part.positions),
+                "n": len(part.tasks),
             }
             for part in inputs.parts
         ],

@@ -154,12 +154,8 @@ def item_table(entries: Sequence[Entry], policy: Policy) -> ItemTable:
     items = max((len(entry.values) for entry in ordered), default=0)
     if policy.clusters is not None and items and len(policy.clusters) != items:
         raise ValueError(f"{items} items came with {len(policy.clusters)} cluster labels")
-    # Filled by row and turned once: a column at a time goes through the whole table each time.
-    by_entry = np.full((len(ordered), items), np.nan)
-    told = np.full((len(ordered), items), ItemState.MISSING, dtype=np.uint8)
-    for row, entry in enumerate(ordered):
-        if len(entry.values):
-            by_entry[row], told[row] = _column(entry, items)
+    by_entry, told = _rows(ordered, items)
+    # Turned once: a column at a time goes through the whole table each time.
     values, states = np.ascontiguousarray(by_entry.T), np.ascontiguousarray(told.T)
     kept = ~(states == ItemState.STRUCK).any(axis=1)
     if not kept.all():
@@ -184,20 +180,34 @@ def placements(table: ItemTable, policy: Policy) -> list[Placement]:
     ]
 
 
-def _column(entry: Entry, items: int) -> tuple[FloatArray, UInt8Array]:
-    values = np.asarray(entry.values, dtype=np.float64)
-    if values.shape != (items,):
-        raise ValueError(f"{entry.key} has {len(values)} items where others have {items}")
-    if entry.states is None:
-        states = np.where(np.isnan(values), ItemState.MISSING, ItemState.SCORED).astype(np.uint8)
-    else:
-        states = np.asarray(entry.states, dtype=np.uint8)
-    if states.shape != (items,) or (states > max(ItemState)).any():
-        raise ValueError(f"{entry.key} needs one known state for each of {items} items")
+def _rows(entries: Sequence[Entry], items: int) -> tuple[FloatArray, UInt8Array]:
+    """Values and states of shape (entries, items); an entry without any has them missing."""
+    values = np.full((len(entries), items), np.nan)
+    states = np.full((len(entries), items), ItemState.MISSING, dtype=np.uint8)
+    for row, entry in enumerate(entries):
+        if not len(entry.values):
+            continue
+        if len(entry.values) != items:
+            raise ValueError(f"{entry.key} has {len(entry.values)} items where others have {items}")
+        values[row] = entry.values
+        if entry.states is None:
+            states[row] = np.where(np.isnan(values[row]), ItemState.MISSING, ItemState.SCORED)
+        elif len(entry.states) == items:
+            states[row] = entry.states
+        else:
+            raise ValueError(f"{entry.key} needs one known state for each of {items} items")
+    if unknown := _first(entries, states > max(ItemState)):
+        raise ValueError(f"{unknown} needs one known state for each of {items} items")
     scored = states == ItemState.SCORED
-    if not np.isfinite(values[scored]).all():
-        raise ValueError(f"{entry.key} has a scored item without a finite value")
-    return np.where(scored, values, np.nan), states
+    if unsaid := _first(entries, scored & ~np.isfinite(values)):
+        raise ValueError(f"{unsaid} has a scored item without a finite value")
+    values[~scored] = np.nan
+    return values, states
+
+
+def _first(entries: Sequence[Entry], wrong: npt.NDArray[np.bool_]) -> str:
+    """The key of the first entry with something wrong, or nothing."""
+    return entries[int(wrong.any(axis=1).argmax())].key if wrong.any() else ""
 
 
 def _clusters(policy: Policy, kept: npt.NDArray[np.bool_]) -> tuple[IntArray | None, int]:

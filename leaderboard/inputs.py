@@ -5,9 +5,10 @@ Longer than other modules because what counts must be read in one place, for pag
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -29,17 +30,17 @@ from academy.models import (
     Task,
 )
 from academy.scorers.base import Mode
+from academy.statements import read_binary
 from leaderboard.attempts import choose_attempt, mean_items
 from leaderboard.audit import audited_values
 from leaderboard.boards import StoredPolicy
 from leaderboard.entries import Entry, Policy
+from leaderboard.graded import Graded, graded_tasks
 from leaderboard.models import Board
 from leaderboard.ranking import attempt_scores
 
 FloatArray = npt.NDArray[np.float64]
 UInt8Array = npt.NDArray[np.uint8]
-IntArray = npt.NDArray[np.int64]
-KEPT_VERSIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,12 @@ class Part:
     version: SuiteVersion
     scoring_pass: ScoringPass
     metric: Metric
-    tasks: tuple[Task, ...]
-    positions: tuple[int, ...]
+    graded: Graded
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks, in their fixed order."""
+        return self.graded.tasks
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +163,9 @@ def read_inputs(board: Board) -> Inputs | None:
         replicates = max(replicates, 2)
     bare = Inputs(policy, tuple(parts), clusters, replicates, (), (), (), summaries)
     by_part = [_of_part(part, runs[part.version.pk], bare) for part in parts]
-    made = [
-        _joined(key, by_part, parts) for key in sorted({key for held in by_part for key in held})
-    ]
+    gone = _withdrawn_runs(by_part)
+    keys = sorted({key for held in by_part for key in held})
+    made = [_joined(key, by_part, parts, gone) for key in keys]
     return replace(
         bare,
         candidates=tuple(c for kind, c in made if kind == Run.Kind.ENTRANT),
@@ -208,27 +213,7 @@ def _part(version: SuiteVersion, policy: StoredPolicy) -> Part | None:
     metric = version.metrics.filter(key=policy.metric).first()
     if chosen is None or metric is None:
         return None
-    graded = _graded(version.pk, version.digest, metric.key)
-    positions = tuple(
-        place
-        for place, task in enumerate(graded)
-        if not policy.where
-        or all(task.attributes.get(name) == value for name, value in policy.where.items())
-    )
-    tasks = tuple(graded[place] for place in positions) if policy.where else graded
-    return Part(version, chosen, metric, tasks, positions)
-
-
-@lru_cache(maxsize=KEPT_VERSIONS)
-def _graded(version_id: int, version_digest: str, metric: str) -> tuple[Task, ...]:
-    """The tasks of a public version that a metric grades, in order; kept, since they are frozen
-    with the digest."""
-    fields = ("external_id", "ordinal", "attributes", "gradings", "version_id", "title", "holdout")
-    return tuple(
-        task
-        for task in Task.objects.filter(version=version_id).order_by("ordinal").only(*fields)
-        if any(grading["metric"] == metric for grading in task.gradings)
-    )
+    return Part(version, chosen, metric, graded_tasks(version, metric.key, policy.where))
 
 
 def _runs(part: Part) -> list[Run]:
@@ -259,22 +244,22 @@ Key = tuple[str, str, str, str]
 def _of_part(part: Part, runs: Sequence[Run], inputs: Inputs) -> dict[Key, Candidate]:
     """The candidates of one version, by kind, entrant, arm and scenario."""
     mode = inputs.policy.mode
+    stored = RunVector.objects.filter(
+        run__in=runs, metric=part.metric, scoring_pass=part.scoring_pass, mode=mode
+    )
     vectors = {
-        run_id: summing.decode_arrays(bytes(values), bytes(states))
-        for run_id, values, states in RunVector.objects.filter(
-            run__in=runs, metric=part.metric, scoring_pass=part.scoring_pass, mode=mode
-        ).values_list("run_id", "values", "states")
+        run_id: summing.decode_arrays(values, states)
+        for run_id, values, states in read_binary(stored.values_list("run_id", "values", "states"))
     }
     reported = dict(
         RunResult.objects.filter(
             run__in=runs, metric=part.metric, origin="reported", slice=""
         ).values_list("run_id", "value")
     )
-    places = np.asarray(part.positions, dtype=np.int64)
     attempts: dict[Key, list[tuple[Run, Entry, int]]] = {}
     for run in runs:
         if run.pk in vectors or run.pk in reported:
-            entry, audited = _attempt(run, vectors.get(run.pk), part, places, inputs, reported)
+            entry, audited = _attempt(run, vectors.get(run.pk), part, inputs, reported)
             kind = "withdrawn" if run.state == Run.State.WITHDRAWN else run.kind
             scenario = f"{run.scenario}#{run.attempt}" if kind == "withdrawn" else run.scenario
             key = (kind, run.entrant.slug, run.arm, scenario)
@@ -294,18 +279,21 @@ def _attempt(
     run: Run,
     vector: tuple[FloatArray, UInt8Array] | None,
     part: Part,
-    places: IntArray,
     inputs: Inputs,
     reported: Mapping[int, float | None],
 ) -> tuple[Entry, int]:
     """A run as an entry over the items of its part, and how many of its records people checked."""
-    numbers = np.full(len(part.positions), np.nan)
-    codes = np.full(len(part.positions), ItemState.MISSING, dtype=np.uint8)
+    places = part.graded.places
     audited = 0
-    if vector is not None:
+    if vector is None:
+        numbers = np.full(len(places), np.nan)
+        codes = np.full(len(places), ItemState.MISSING, dtype=np.uint8)
+    else:
         # A collection grows: what came after the run was summed up is missing in it.
-        known = places < len(vector[1])
-        numbers[known], codes[known] = (held[places[known]] for held in vector)
+        known = places[places < len(vector[1])]
+        later = (0, len(places) - len(known))
+        numbers = np.pad(vector[0][known], later, constant_values=np.nan)
+        codes = np.pad(vector[1][known], later, constant_values=ItemState.MISSING)
         if inputs.policy.evidence == "judge_audited":
             audited = _apply_audit(run, part, Mode(inputs.policy.mode), numbers, codes)
     return Entry(str(run.pk), numbers, codes, reported.get(run.pk)), audited
@@ -374,29 +362,31 @@ def _states(entry: Entry) -> Sequence[int]:
     return [] if entry.states is None else np.asarray(entry.states).tolist()
 
 
+def _withdrawn_runs(by_part: Sequence[Mapping[Key, Candidate]]) -> Counter[tuple[str, ...]]:
+    """How many runs were withdrawn of each entrant, arm and scenario."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for key, candidate in chain.from_iterable(held.items() for held in by_part):
+        if key[0] == "withdrawn":
+            found[(key[1], key[2], key[3].rpartition("#")[0])] += len(candidate.attempts)
+    return found
+
+
 def _joined(
-    key: Key, by_part: Sequence[Mapping[Key, Candidate]], parts: Sequence[Part]
+    key: Key,
+    by_part: Sequence[Mapping[Key, Candidate]],
+    parts: Sequence[Part],
+    withdrawn: Mapping[tuple[str, ...], int],
 ) -> tuple[str, Candidate]:
     """One entrant over all parts; the items of a version it did not enter are missing."""
     numbers: list[FloatArray] = []
     codes: list[UInt8Array] = []
     found = [held.get(key) for held in by_part]
     for part, candidate in zip(parts, found, strict=True):
-        size = len(part.positions)
+        size = len(part.tasks)
         numbers.append(candidate.numbers if candidate else np.full(size, np.nan))
         absent = np.full(size, ItemState.MISSING, dtype=np.uint8)
         codes.append(candidate.codes if candidate else absent)
     present = [candidate for candidate in found if candidate]
-    gone = [
-        run
-        for held in by_part
-        for other, candidate in held.items()
-        if key[0] == Run.Kind.ENTRANT
-        and other[0] == "withdrawn"
-        and other[1:3] == key[1:3]
-        and other[3].rpartition("#")[0] == key[3]
-        for run in candidate.attempts
-    ]
     joined = replace(
         present[-1],
         runs=tuple(run for candidate in present for run in candidate.runs),
@@ -406,6 +396,6 @@ def _joined(
         reported=present[-1].reported if len(parts) == 1 else None,
         mean_of_attempts=present[-1].mean_of_attempts if len(parts) == 1 else None,
         audited=sum(candidate.audited for candidate in present),
-        withdrawn=len(gone),
+        withdrawn=withdrawn[key[1:]] if key[0] == Run.Kind.ENTRANT else 0,
     )
     return key[0], joined

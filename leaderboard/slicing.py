@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from academy.aggregation import ItemVector, slices_of
-from leaderboard.digits import shown
+from leaderboard.digits import shown_all
 from leaderboard.entries import Entry, ItemTable, Policy, item_table
 from leaderboard.inputs import Inputs, entry_of
 from leaderboard.slices import SliceScores, slice_medians, slice_scores
 
+IntArray = npt.NDArray[np.int64]
 FEWEST_ITEMS = 2
 MOST_SLICES = 60
 MEDIAN_ROUNDS = 2_000
 
 
-def members_of(inputs: Inputs) -> dict[str, list[int]]:
+def members_of(inputs: Inputs) -> dict[str, IntArray]:
     """The items of each slice that the policy names, by "attribute=value"."""
-    attributes = [task.attributes for task in inputs.tasks]
-    nothing = ItemVector((None,) * len(attributes), ())
-    found = slices_of(nothing, attributes, inputs.policy.slices)
-    held = {
-        name: places
-        for name, places in found.items()
-        if FEWEST_ITEMS <= len(places) < len(attributes)
-    }
+    found: dict[str, list[IntArray]] = defaultdict(list)
+    start = 0
+    for part in inputs.parts:
+        for attribute in inputs.policy.slices:
+            for name, places in part.graded.groups(attribute).items():
+                found[name].append(places + start)
+        start += len(part.tasks)
+    joined = {name: np.concatenate(found[name]) for name in sorted(found)}
+    held = {name: places for name, places in joined.items() if FEWEST_ITEMS <= len(places) < start}
     return dict(list(held.items())[:MOST_SLICES])
 
 
@@ -42,17 +43,18 @@ def slice_rows(inputs: Inputs, policy: Policy) -> list[dict[str, Any]]:
 
 
 def rows_over(
-    inputs: Inputs, policy: Policy, members: Mapping[str, Sequence[int]]
+    inputs: Inputs, policy: Policy, members: Mapping[str, Sequence[int] | IntArray]
 ) -> list[dict[str, Any]]:
     """The same over given slices: "attribute=value" to the places of the items."""
     entries = [entry_of(held) for held in inputs.candidates]
     if not members or not entries:
         return []
     table = item_table(entries, policy)
-    places = {int(position): row for row, position in enumerate(table.positions)}
-    truth = np.zeros((len(members), len(table.values)), dtype=np.bool_)
+    # Struck items have left the table.
+    truth = np.zeros((len(members), len(inputs.tasks)), dtype=np.bool_)
     for line, held in enumerate(members.values()):
-        truth[line, [places[place] for place in held if place in places]] = True
+        truth[line, held] = True
+    truth = truth[:, table.positions]
     scores = _scores(inputs, policy, table, truth)
     return [
         {
@@ -79,23 +81,26 @@ def _scores(
 
 
 def _cells(
-    entries: Sequence[Entry], scores: Any, line: int, policy: Policy
+    entries: Sequence[Entry], scores: SliceScores, line: int, policy: Policy
 ) -> dict[str, dict[str, Any]]:
-    made = {}
-    figures = [held[line].tolist() for held in (scores.mean, scores.low, scores.high)]
-    for entry, n, *held in zip(entries, scores.n[line].tolist(), *figures, strict=True):
-        numbers = [None if math.isnan(value) else value for value in held]
-        texts = [
-            None if value is None else shown(value, policy.digits, policy.scale)
-            for value in numbers
-        ]
-        made[entry.key] = {
-            "n": int(n),
-            "score": numbers[0],
-            "low": numbers[1],
-            "high": numbers[2],
-            "shown": texts[0],
-            "shown_low": texts[1],
-            "shown_high": texts[2],
+    figures = [held[line] for held in (scores.mean, scores.low, scores.high)]
+    numbers = [[_or_none(value) for value in held.tolist()] for held in figures]
+    texts = [shown_all(held, policy.digits, policy.scale) for held in figures]
+    keys = [entry.key for entry in entries]
+    rows = zip(keys, scores.n[line].tolist(), *numbers, *texts, strict=True)
+    return {
+        key: {
+            "n": n,
+            "score": score,
+            "low": low,
+            "high": high,
+            "shown": text,
+            "shown_low": text_low,
+            "shown_high": text_high,
         }
-    return made
+        for key, n, score, low, high, text, text_low, text_high in rows
+    }
+
+
+def _or_none(value: float) -> float | None:
+    return None if value != value else value

@@ -293,6 +293,6 @@ def _judge_alone(candidate: Candidate, inputs: Inputs) -> float | None:
     if row is None:
         return None
     numbers, codes = summing.decode_arrays(bytes(row.values), bytes(row.states))
-    places = np.array([place for place in part.positions if place < len(codes)], dtype=np.int64)
+    places = part.graded.places[part.graded.places < len(codes)]
     held = numbers[places][codes[places] == ItemState.SCORED]
     return float(held.mean()) if len(held) else None
