@@ -8,8 +8,11 @@ for use with JSON, beside those of `leaderboard.statistics`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -229,19 +232,45 @@ def _of_table(coefficient: Callable[[Ratings], Coefficient], table: npt.ArrayLik
     return replace(estimate(replace(weighted, n=int(counts.sum()))), low=None, high=None)
 
 
+def _from_plain(
+    function: Callable[..., object], read: Callable[[Any], object], place: int
+) -> Callable[..., object]:
+    """A function that takes one of its arguments, by place or by name, as a plain object."""
+    name = list(inspect.signature(function).parameters)[place]
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> object:
+        if name in named:
+            return function(*given, **{**named, name: read(named[name])})
+        if len(given) <= place:
+            return function(*given, **named)
+        return function(*given[:place], read(given[place]), *given[place + 1 :], **named)
+
+    return call
+
+
+def _calibration(plain: Mapping[str, Any]) -> Calibration:
+    return Calibration(**plain)
+
+
+def _calibrations(plain: Mapping[str, Mapping[str, Any]]) -> dict[str, Calibration]:
+    return {key: Calibration(**held) for key, held in plain.items()}
+
+
+def _resampling(plain: Mapping[str, Any]) -> Resampling:
+    return Resampling(**plain)
+
+
 FUNCTIONS: dict[str, Callable[..., object]] = {
-    "agreement_report": lambda units, resampling, **more: agreement_report(
-        units, Resampling(**resampling), **more
-    ),
+    "agreement_report": _from_plain(agreement_report, _resampling, 1),
     "cohen_kappa": cohen_kappa,
     "confusion_matrix": confusion_matrix,
-    "corrected_rate": lambda calibration, *rest, **more: corrected_rate(
-        Calibration(**calibration), *rest, **more
-    ),
+    "corrected_rate": _from_plain(corrected_rate, _calibration, 0),
     "fleiss_kappa": fleiss_kappa,
     "gwet_ac1": gwet_ac1,
     "gwet_ac2": gwet_ac2,
     "judge_errors": judge_errors,
+    "judge_report": _from_plain(judge_report, _calibrations, 0),
     "krippendorff_alpha": krippendorff_alpha,
     "percent_agreement": percent_agreement,
     "prevalence": prevalence,

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,7 @@ def seed_hex(version_digest: str, clusters: int, rounds: int) -> str:
 def _of_entries(function: Callable[..., object]) -> Callable[..., object]:
     """A function of entries and a policy, taking both as plain objects."""
 
+    @wraps(function)
     def call(
         entries: Sequence[Mapping[str, Any]], policy: Mapping[str, Any], *rest: Any, **more: Any
     ) -> object:
@@ -173,8 +175,11 @@ def evaluate(
 ) -> JSON:
     """Call the function that a case names with its arguments, as plain JSON values.
 
-    ValueError for a name that is not documented; whatever the function raises goes through.
+    ValueError for anything else than such a case, and for a name that is not documented; whatever
+    the function raises goes through.
     """
+    if not isinstance(case, Mapping) or not isinstance(case.get("function"), str):
+        raise ValueError('a case is an object with "function", a name, and "arguments"')
     name, arguments = case["function"], case.get("arguments", {})
     if name not in functions:
         raise ValueError(f"{name!r} is no documented function; there are {', '.join(functions)}")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 from django.core.management import get_commands
+
+from adjudication import agreement
+from leaderboard import statistics
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
@@ -42,3 +46,14 @@ def test_every_decision_is_in_the_index() -> None:
         if f"decisions/{path.name}" not in index
     ]
     assert missing == []
+
+
+def test_statistics_are_documented_with_their_names_and_arguments() -> None:
+    functions = {**statistics.FUNCTIONS, **agreement.FUNCTIONS}
+    written = (ROOT / "docs/statistics-by-name.md").read_text("utf-8")
+    told = re.findall(r"^(\w+)\(([^)]*)\)$", written, re.MULTILINE)
+    assert dict(told) == {
+        name: ", ".join(inspect.signature(function).parameters)
+        for name, function in functions.items()
+    }
+    assert len(told) == len(functions)

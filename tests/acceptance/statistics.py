@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from leaderboard.statistics import evaluate
+from adjudication import agreement
+from leaderboard import statistics
 from tests.acceptance.base import Failed, Product
+
+DOCUMENTED = {**statistics.FUNCTIONS, **agreement.FUNCTIONS}
 
 
 def check(arguments: Sequence[str], _product: Product) -> dict[str, Any]:
@@ -27,10 +30,10 @@ def check(arguments: Sequence[str], _product: Product) -> dict[str, Any]:
 
 
 def _result(case: Any) -> dict[str, Any]:
+    named = case if isinstance(case, dict) else {"case": case}
     try:
-        return {**case, "result": evaluate(case)}
-    except (ValueError, TypeError, KeyError) as error:
-        named = case if isinstance(case, dict) else {"case": case}
+        return {**named, "result": statistics.evaluate(case, DOCUMENTED)}
+    except (ValueError, TypeError, KeyError, ArithmeticError) as error:
         return {**named, "error": f"{type(error).__name__}: {error}"}
 
 
