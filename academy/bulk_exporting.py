@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import IO, Any, Protocol
+from datetime import datetime, timedelta
+from typing import IO, Any, BinaryIO, Protocol
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
-from academy import auditing, tables, tasks, work
+from academy import auditing, piecing, tables, tasks, work
 from academy.canonical import digest
 from academy.errors import AcademyError
 from academy.models import BulkExport, SuiteVersion, Work
 from academy.querysets import has_role
-from academy.tables import Row, Table
+from academy.tables import Table
 
 KIND, EXPIRE = "bulk_export", "expire_export"
 KEPT = timedelta(days=7)
-TOLD_EVERY = 2000
 FOLDER = "exports"
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The rows of an export, and in sentences what is not in it."""
+    """The rows of an export, and in sentences what is not in it; `pieces` are the same rows in
+    parts that may be written one after the other."""
 
     table: Table
     left_out: tuple[str, ...] = ()
+    pieces: tuple[Table, ...] = ()
 
 
 RECORDS = "Every record with every metric, as any visitor may see them."
@@ -100,7 +101,7 @@ def request_export(
     audience = audience_of(by)
     is_raw = raw and form == "csv"
     facts = [kind, subject, form, is_raw, audience and audience.pk, source.state_digest(subject)]
-    with transaction.atomic():
+    with work.owing():
         BulkExport.objects.get_or_create(
             key=digest(facts),
             defaults={
@@ -151,60 +152,71 @@ def is_visible(export: BulkExport, user: Any) -> bool:
 
 
 def make_export(payload: Mapping[str, Any]) -> Callable[[], None]:
-    """Work of kind "bulk_export": write the rows to a file, keep it, and say what it is."""
+    """Work of kind "bulk_export": write the rows to a file, keep it, and say what it is.
+
+    What is too much for one job is left to the next one, which begins after the pieces that are
+    there. Pieces of another state of the verdicts count for nothing.
+    """
     export = BulkExport.objects.select_related("audience").get(pk=payload["export"])
     source = SOURCES[export.kind]
     before = source.state_digest(export.subject)
     contents = source.contents(export.subject, export.audience or AnonymousUser())
     form = tables.FORMS[export.form]
-    counted = _Counted(export, contents.table.rows)
+    folder = f"{FOLDER}/{export.pk}"
+
+    def tell(rows: int) -> None:
+        BulkExport.objects.filter(pk=export.pk).update(rows=rows)
+
+    def put(table: Table, stream: BinaryIO) -> None:
+        form.write(table, stream, not export.raw)
+
     with tempfile.TemporaryFile() as held:
-        form.write(replace(contents.table, rows=counted), held, not export.raw)
+        if len(contents.pieces) > 1:
+            pieces = piecing.write_pieces(
+                folder,
+                digest([before, len(contents.pieces)]),
+                contents.pieces,
+                put,
+                seconds=settings.CELERY_TASK_SOFT_TIME_LIMIT / 3,
+                tell=tell,
+            )
+            if pieces is None:
+                return lambda: _go_on(export)
+            piecing.join(pieces, contents.table, form, held)
+            rows = sum(piece.rows for piece in pieces)
+        else:
+            counted = piecing.Counted(contents.table, tell)
+            put(replace(contents.table, rows=counted), held)
+            rows = counted.count
         size, sha256 = held.tell(), _sha256(held)
         held.seek(0)
-        name = f"{FOLDER}/{export.pk}/{sha256[:16]}.{form.ending}"
-        kept = name if default_storage.exists(name) else default_storage.save(name, File(held))
+        kept = piecing.keep(f"{folder}/{sha256[:16]}.{form.ending}", held, size)
     left_out = list(contents.left_out)
     if source.state_digest(export.subject) != before:
         left_out.append(
             "Verdicts changed while this was written; an export asked for now is of one state."
         )
-
-    def write() -> None:
-        now = timezone.now()
-        BulkExport.objects.filter(pk=export.pk).update(
-            file=kept,
-            size=size,
-            sha256=sha256,
-            rows=counted.count,
-            left_out=left_out,
-            finished_at=now,
-            expires_at=now + KEPT,
-        )
-        work.enqueue(
-            EXPIRE,
-            key=f"{EXPIRE}:{export.pk}",
-            payload={"export": str(export.pk)},
-            due_at=now + KEPT,
-        )
-
-    return write
+    made = {"file": kept, "size": size, "sha256": sha256, "rows": rows, "left_out": left_out}
+    return lambda: _finish(export, made)
 
 
-class _Counted:
-    """Rows that are counted as they pass; the number is shown while the work is done."""
+def _go_on(export: BulkExport) -> None:
+    """Owe the rest of an export, and the end of its pieces should the rest never be made."""
+    work.enqueue(KIND, key=_work_key(export), payload={"export": str(export.pk)})
+    _owe_end(export, timezone.now() + KEPT)
+    tasks.nudge()
 
-    def __init__(self, export: BulkExport, rows: Any) -> None:
-        self.export = export
-        self.rows = rows
-        self.count = 0
 
-    def __iter__(self) -> Iterator[Row]:
-        for row in self.rows:
-            self.count += 1
-            if self.count % TOLD_EVERY == 0:
-                BulkExport.objects.filter(pk=self.export.pk).update(rows=self.count)
-            yield row
+def _finish(export: BulkExport, made: Mapping[str, Any]) -> None:
+    now = timezone.now()
+    BulkExport.objects.filter(pk=export.pk).update(**made, finished_at=now, expires_at=now + KEPT)
+    _owe_end(export, now + KEPT)
+    transaction.on_commit(lambda: piecing.delete_pieces(f"{FOLDER}/{export.pk}"))
+
+
+def _owe_end(export: BulkExport, at: datetime) -> None:
+    key = f"{EXPIRE}:{export.pk}"
+    work.enqueue(EXPIRE, key=key, payload={"export": str(export.pk)}, due_at=at)
 
 
 def _sha256(stream: IO[bytes]) -> str:
@@ -216,23 +228,20 @@ def _sha256(stream: IO[bytes]) -> str:
 
 
 def expire_export(payload: Mapping[str, Any]) -> Callable[[], None]:
-    """Work of kind "expire_export": delete the files of an export whose time is over."""
-    over = BulkExport.objects.filter(pk=payload["export"], expires_at__lte=timezone.now())
-    if over.exists():
-        _delete_files(payload["export"])
+    """Work of kind "expire_export": delete the files of an export whose time is over, or that was
+    given up half way. One whose time comes later is looked at again then."""
+    export = BulkExport.objects.filter(pk=payload["export"]).first()
+    if export is None:
+        return lambda: None
+    now = timezone.now()
+    due = export.expires_at or (now + KEPT if _is_owed(export) else now)
+    if due > now:
+        return lambda: _owe_end(export, due)
+    folder = f"{FOLDER}/{export.pk}"
+    for name in piecing.names_in(folder):
+        default_storage.delete(f"{folder}/{name}")
 
     def write() -> None:
-        over.update(file="")
+        BulkExport.objects.filter(pk=export.pk, expires_at__lte=now).update(file="")
 
     return write
-
-
-def _delete_files(pk: str) -> None:
-    """Delete what is kept of an export, also what a worker left that died before it said so."""
-    folder = f"{FOLDER}/{pk}"
-    try:
-        names = default_storage.listdir(folder)[1]
-    except FileNotFoundError:
-        return
-    for name in names:
-        default_storage.delete(f"{folder}/{name}")

@@ -210,7 +210,10 @@ class KeyUpload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrantSpec:
-    """The model, harness and settings under test, as an upload names them."""
+    """The model, harness and settings under test, as an upload names them.
+
+    `weights` are "open", "closed", or "" where the upload does not say.
+    """
 
     name: str
     model: str = ""
@@ -218,6 +221,7 @@ class EntrantSpec:
     harness: str = ""
     settings: Mapping[str, JSON] = field(default_factory=nothing)
     aliases: tuple[str, ...] = ()
+    weights: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -205,6 +205,7 @@ def run_spec(run: Run) -> RunSpec:
             harness=entrant.harness,
             settings=entrant.settings,
             aliases=tuple(entrant.aliases.order_by("name").values_list("name", flat=True)),
+            weights=entrant.weights,
         ),
         external_id=run.external_id,
         suite=SuiteRef(

@@ -23,6 +23,7 @@ NOT_IN_ROWS = (
     "Answers, transcripts and the plain facts inside records are not in the rows; "
     "each record's page has them."
 )
+PART = 20_000
 NUMBERS = ("value", "credit", "cost_usd")
 INTEGERS = (
     "run", "record", "replicate", "variant", "scorer_version", "steps", "wall_ms", "tokens_in",
@@ -48,10 +49,23 @@ COLUMNS = (
 )
 
 
-def rows_of(run: Run, viewer: Any, tasks: Collection[int] | None = None) -> Iterator[Row]:
+def rows_of(
+    run: Run,
+    viewer: Any,
+    tasks: Collection[int] | None = None,
+    span: tuple[int, int] | None = None,
+) -> Iterator[Row]:
     """A row for each record, metric and mode of a run that this person may see."""
-    for row in run_files.score_rows(run, viewer, with_facts=False, tasks=tasks):
+    for row in run_files.score_rows(run, viewer, with_facts=False, tasks=tasks, span=span):
         yield {**row, "name": run.entrant.name, "kind": run.kind, "attempt": run.attempt}
+
+
+def spans_of(run: Run) -> list[tuple[int, int]]:
+    """The records of a run in parts that take a minute at most, each by its first and last id."""
+    ids = list(InstanceRecord.objects.of_run(run.pk).order_by("pk").values_list("pk", flat=True))
+    return [
+        (ids[first], ids[min(first + PART, len(ids)) - 1]) for first in range(0, len(ids), PART)
+    ]
 
 
 def left_out_of(runs: Collection[Run], viewer: Any) -> list[str]:
@@ -122,8 +136,13 @@ class RunScores:
             "address": self.address(subject),
         }
         told = piloting.sentence_on(run.version)
-        table = marked(Table(COLUMNS, rows_of(run, viewer), about), "pilot", told)
-        return Contents(table, tuple(left_out_of([run], viewer)))
+
+        def table(rows: Iterator[Row]) -> Table:
+            return marked(Table(COLUMNS, rows, about), "pilot", told)
+
+        pieces = [table(rows_of(run, viewer, span=span)) for span in spans_of(run)]
+        left_out = tuple(left_out_of([run], viewer))
+        return Contents(table(rows_of(run, viewer)), left_out, tuple(pieces))
 
 
 def _run(subject: int) -> Run:

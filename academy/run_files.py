@@ -148,13 +148,18 @@ def _background(run: Run, user: Any) -> list[Download]:
 
 
 def score_rows(
-    run: Run, user: Any, *, with_facts: bool = True, tasks: Collection[int] | None = None
+    run: Run,
+    user: Any,
+    *,
+    with_facts: bool = True,
+    tasks: Collection[int] | None = None,
+    span: tuple[int, int] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """A row for each record, metric and mode, with the facts that the record carries; those lie
     in its bytes, so that very many rows come quicker without them.
 
     Records that this person may not see are left out, and so are sealed verdicts. `tasks` keeps
-    to the tasks of these ids.
+    to the tasks of these ids, `span` to the records from one id to another.
     """
     chosen = exporting.published_pass(run)
     veiled = veiled_records(run, user)
@@ -164,6 +169,8 @@ def score_rows(
         .select_related("task", "run")
         .order_by("pk")
     )
+    if span is not None:
+        records = records.filter(pk__range=span)
     if not with_facts:
         records = records.only("run_id", "task__external_id", *FACTS_OF_ROW)
     batch: list[InstanceRecord] = []

@@ -13,6 +13,11 @@ TOO_FEW = (
 NO_INTERVAL = "Sealed, and without an interval by which the number could be rounded."
 
 
+def why_hidden(tasks: int) -> str:
+    """Why a number of a sealed version of so many tasks is not said at all."""
+    return TOO_FEW if tasks < FEWEST_TASKS else NO_INTERVAL
+
+
 @dataclass(frozen=True, slots=True)
 class Coarse:
     """A value and its interval at the interval's first digit; `decimals` may be negative."""

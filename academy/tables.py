@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -49,12 +50,15 @@ class Form:
     """A form of file: what it is called, and how a table is written to a stream in it.
 
     `write(table, stream, neutral)`; `neutral` is for what spreadsheets open and changes no other.
+    `join(table, files, stream)` makes one file of several that were written with the columns of a
+    table, whose rows it does not read.
     """
 
     label: str
     ending: str
     media_type: str
     write: Callable[[Table, BinaryIO, bool], None]
+    join: Callable[[Table, Iterable[BinaryIO], BinaryIO], None]
 
 
 def marked(table: Table, name: str, text: str) -> Table:
@@ -102,6 +106,16 @@ def write_csv(table: Table, stream: BinaryIO, neutral: bool = True) -> None:
     text.detach()
 
 
+def join_csv(table: Table, files: Iterable[BinaryIO], stream: BinaryIO) -> None:
+    """One line of names, then the lines of all files."""
+    for place, file in enumerate(files):
+        # No name of a column holds a line break.
+        names = file.readline()
+        if place == 0:
+            stream.write(names)
+        shutil.copyfileobj(file, stream)
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 
@@ -114,13 +128,41 @@ def write_jsonl(table: Table, stream: BinaryIO, neutral: bool = False) -> None:
         stream.write(line.encode() + b"\n")
 
 
+def join_lines(table: Table, files: Iterable[BinaryIO], stream: BinaryIO) -> None:
+    """The lines of all files."""
+    for file in files:
+        shutil.copyfileobj(file, stream)
+
+
 def write_parquet(table: Table, stream: BinaryIO, neutral: bool = False) -> None:
     """Write typed, nullable columns with `about` as the file's metadata; `neutral` changes nothing.
 
-    The library is loaded here alone: it is large, and no page needs it.
+    The library is loaded where it is used: it is large, and no page needs it.
     """
     import pyarrow as arrow
     from pyarrow import parquet
+
+    schema = _schema(table)
+    rows = typed_rows(table)
+    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
+        while batch := list(islice(rows, BATCH)):
+            values = zip(*batch, strict=True)
+            arrays = [arrow.array(held, one.type) for held, one in zip(values, schema, strict=True)]
+            writer.write_batch(arrow.record_batch(arrays, schema=schema))
+
+
+def join_parquet(table: Table, files: Iterable[BinaryIO], stream: BinaryIO) -> None:
+    """The rows of all files, a batch at a time, with the `about` of the table."""
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(stream, _schema(table), compression="zstd") as writer:
+        for file in files:
+            for batch in parquet.ParquetFile(file).iter_batches(16 * BATCH):
+                writer.write_batch(batch.replace_schema_metadata(dict(table.about)))
+
+
+def _schema(table: Table) -> Any:
+    import pyarrow as arrow
 
     types = {
         Kind.TEXT: arrow.string(),
@@ -129,19 +171,15 @@ def write_parquet(table: Table, stream: BinaryIO, neutral: bool = False) -> None
         Kind.FLAG: arrow.bool_(),
     }
     fields = [arrow.field(column.name, types[column.kind]) for column in table.columns]
-    schema = arrow.schema(fields, metadata=dict(table.about))
-    rows = typed_rows(table)
-    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
-        while batch := list(islice(rows, BATCH)):
-            values = zip(*batch, strict=True)
-            arrays = [arrow.array(held, one.type) for held, one in zip(values, fields, strict=True)]
-            writer.write_batch(arrow.record_batch(arrays, schema=schema))
+    return arrow.schema(fields, metadata=dict(table.about))
 
 
 FORMS = {
-    "csv": Form("CSV", "csv", "text/csv; charset=utf-8", write_csv),
-    "jsonl": Form("JSON lines", "jsonl", "application/x-ndjson", write_jsonl),
-    "parquet": Form("Parquet", "parquet", "application/vnd.apache.parquet", write_parquet),
+    "csv": Form("CSV", "csv", "text/csv; charset=utf-8", write_csv, join_csv),
+    "jsonl": Form("JSON lines", "jsonl", "application/x-ndjson", write_jsonl, join_lines),
+    "parquet": Form(
+        "Parquet", "parquet", "application/vnd.apache.parquet", write_parquet, join_parquet
+    ),
 }
 
 

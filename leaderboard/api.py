@@ -12,11 +12,12 @@ from rest_framework import generics, serializers
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from leaderboard import exporting
+from leaderboard.choices import SORTS, WEIGHTS, Choice
 from leaderboard.models import Board, Snapshot
-from leaderboard.presenting import SORTS, Choice
 
 CHOICE = [
     OpenApiParameter("sort", str, description=f"One of {', '.join(SORTS)}; with - turned round."),
@@ -24,6 +25,9 @@ CHOICE = [
     OpenApiParameter("step", int, description="The verification step from which entries show."),
     OpenApiParameter("like", str, description="A part of the entry's name or settings."),
     OpenApiParameter("cost", float, description="At most so many dollars a task, in the median."),
+    OpenApiParameter("since", str, description="Entries since a month or a day, as ISO 8601."),
+    OpenApiParameter("weights", str, description=f"One of {', '.join(WEIGHTS)}."),
+    OpenApiParameter("measure", str, description="A second number in the score's place, unranked."),
     OpenApiParameter("col", str, many=True, description="Columns to show, as on the page."),
 ]
 
@@ -84,6 +88,27 @@ class StandingsSerializer(serializers.Serializer[Any]):
     slices = serializers.ListField(child=serializers.DictField())
     differences = serializers.ListField(child=serializers.DictField())
     chosen = serializers.DictField(help_text="What the address left out or put in another order.")
+
+
+class IndexSerializer(serializers.Serializer[Any]):
+    """Where the collections begin."""
+
+    versions = serializers.URLField(help_text="Versions of suites, with passes and results.")
+    boards = serializers.URLField(help_text="Boards, with standings and snapshots.")
+    schema = serializers.URLField(help_text="All endpoints, as OpenAPI.")
+
+
+COLLECTIONS = {"versions": "api:versions", "boards": "board-list", "schema": "api:schema"}
+
+
+class Index(APIView):
+    """The collections there are, by name, each with its address."""
+
+    @extend_schema(responses=IndexSerializer)
+    def get(self, request: Request) -> Response:
+        """The same for everybody."""
+        told = {name: reverse(view, request=request) for name, view in COLLECTIONS.items()}
+        return Response(told)
 
 
 class BySlug(CursorPagination):

@@ -7,6 +7,7 @@ from django.urls import path
 from leaderboard import api
 
 urlpatterns = [
+    path("", api.Index.as_view(), name="api-index"),
     path("boards/", api.BoardList.as_view(), name="board-list"),
     path("boards/<slug:slug>/", api.BoardDetail.as_view(), name="board-detail"),
     path("boards/<slug:slug>/standings/", api.Standings.as_view(), name="board-standings"),

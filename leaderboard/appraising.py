@@ -179,13 +179,15 @@ def measured_rows(boards: Sequence[Board]) -> list[Json]:
         if snapshot is None or snapshot.standings.get("detectable") is None:
             continue
         standings = snapshot.standings
+        unit = standings["metric"]["unit"]
         rows.append(
             {
                 "board": board,
                 "shown": shown(
                     standings["detectable"], standings["digits"], standings["metric"]["scale"]
                 ),
-                "unit": standings["metric"]["unit"],
+                # Per cent of a difference of per cents would be something else.
+                "unit": "points" if unit == "%" else unit,
             }
         )
     return rows

@@ -180,7 +180,7 @@ def _make(version: SuiteVersion, proposal: BoardPolicy) -> Board:
     return board
 
 
-@transaction.atomic
+@work.owing()
 def change_board(
     board: Board,
     policy: StoredPolicy,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
+from urllib.parse import urlencode
 
 from academy import sealing
 from academy.errors import AcademyError
@@ -35,15 +37,15 @@ def comparison_context(
     adjustment: str = "holm",
     offset: int = 0,
     side: str = "",
+    measure: str = "",
 ) -> Json:
     """All pairs of the chosen entrants, their slices, and for one pair the items that differ;
-    `side` keeps to those on which the "first" or the "second" is higher.
+    `side` keeps to those on which the "first" or the "second" is higher, and `measure` is one of
+    the board's second metrics to compare by.
 
     Raises AcademyError for a board without scores, unknown entrants, or too few or too many.
     """
-    inputs = read_inputs(board)
-    if inputs is None:
-        raise AcademyError("This board has nothing that could be compared yet.")
+    inputs, measures = _inputs(board, measure)
     chosen = _chosen(inputs, keys)
     policy = rank_policy(inputs)
     adjust = "benjamini_hochberg" if adjustment == "benjamini_hochberg" else "holm"
@@ -69,8 +71,7 @@ def comparison_context(
         "version": inputs.newest.version,
         "scoring_pass": inputs.newest.scoring_pass,
         "percent": f"{policy.confidence * 100:g}",
-        "keys": [candidate.key for candidate in chosen],
-        "swapped": [candidate.key for candidate in reversed(chosen)],
+        **_addresses(board, chosen, inputs, measures),
     }
     if len(chosen) == FEWEST and not inputs.sealed:
         context |= {
@@ -82,14 +83,55 @@ def comparison_context(
     return context
 
 
+def _inputs(board: Board, measure: str) -> tuple[Inputs, dict[str, str]]:
+    """The inputs by a measure of the board, and the labels of all of them by key, the board's own
+    first. A sealed version has one: two side by side would say more of its items."""
+    inputs = read_inputs(board)
+    if inputs is None:
+        raise AcademyError("This board has nothing that could be compared yet.")
+    if inputs.sealed:
+        return inputs, {}
+    keys = (inputs.policy.metric, *inputs.policy.secondary)
+    found = inputs.newest.version.metrics.filter(key__in=keys).values_list("key", "label")
+    labels = dict(sorted(found, key=lambda held: keys.index(held[0])))
+    if measure in labels and measure != inputs.policy.metric:
+        other = copy(board)
+        other.policy = {**board.policy, "metric": measure}
+        inputs = read_inputs(other) or inputs
+    return inputs, labels
+
+
+def _addresses(
+    board: Board, chosen: Sequence[Candidate], inputs: Inputs, measures: Mapping[str, str]
+) -> Json:
+    """Where the same entries are compared otherwise: turned round, or by another measure."""
+    keys = [candidate.key for candidate in chosen]
+    shown_by, own = inputs.newest.metric.key, board.policy["metric"]
+
+    def address(keys: Sequence[str], measure: str) -> str:
+        pairs = [("board", board.slug), *(("entry", key) for key in keys)]
+        return "?" + urlencode([*pairs, *([("measure", measure)] if measure != own else [])])
+
+    return {
+        "address": address(keys, shown_by),
+        "swapped": address(keys[::-1], shown_by),
+        "measures": [
+            {"label": label, "on": key == shown_by, "url": address(keys, key)}
+            for key, label in measures.items()
+        ],
+    }
+
+
 def _chosen(inputs: Inputs, keys: Sequence[str]) -> list[Candidate]:
     by_key = {candidate.key: candidate for candidate in inputs.candidates}
     wanted = list(dict.fromkeys(keys))
     unknown = [key for key in wanted if key not in by_key]
     if unknown:
-        raise AcademyError(f"This board has no entry {', '.join(unknown)}.")
+        listed = ", ".join(f"“{key}”" for key in unknown)
+        raise AcademyError(f"This board has no entry {listed}. Choose among those below.")
     if not FEWEST <= len(wanted) <= MOST:
-        raise AcademyError(f"Choose {FEWEST} to {MOST} entries; {len(wanted)} are chosen.")
+        chosen = f"{len(wanted)} {'is' if len(wanted) == 1 else 'are'} chosen"
+        raise AcademyError(f"Choose {FEWEST} to {MOST} different entries; {chosen}.")
     bare = [key for key in wanted if not any(v is not None for v in by_key[key].values)]
     if bare:
         raise AcademyError(f"Without item records there is nothing to pair: {', '.join(bare)}.")
@@ -168,7 +210,7 @@ def _sealed_pair(result: Comparison, inputs: Inputs, policy: Policy) -> Json:
         "is_separable": result.is_separable,
         "test": TESTS.get(of.test, of.test),
         "n": len(inputs.tasks),
-        "note": "" if found else sealing.TOO_FEW,
+        "note": "" if found else sealing.why_hidden(len(inputs.tasks)),
         "figures": [],
     }
     if found is None:

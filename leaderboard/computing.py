@@ -7,7 +7,8 @@ from typing import Any
 
 from academy import piloting, sealing
 from academy.aggregation import ItemState
-from academy.models import Metric, Run, RunResult
+from academy.models import Run
+from leaderboard import second_numbers
 from leaderboard.comparison import pair_matrix
 from leaderboard.digits import shown
 from leaderboard.entries import Policy
@@ -38,7 +39,7 @@ def compute(board: Board) -> Json | None:
         rank([entry_of(held) for held in group], policy, inputs.seed_digest)
         for group in (inputs.baselines, inputs.withdrawn)
     )
-    beside = _beside(inputs)
+    beside = second_numbers.beside(inputs)
     made: Json = {
         "board": board.slug,
         "title": board.title,
@@ -46,7 +47,7 @@ def compute(board: Board) -> Json | None:
         **_version_json(inputs),
         "metric": _metric_json(inputs, policy),
         "policy": inputs.policy.as_json(),
-        "columns": _columns(inputs, policy),
+        "columns": second_numbers.columns(inputs),
         **_ranking_json(inputs, ranking),
         "standings": _rows(ranking, inputs.candidates, beside, inputs, policy, ranking.digits),
         "baselines": _rows(baselines, inputs.baselines, beside, inputs, policy, ranking.digits),
@@ -146,58 +147,6 @@ def _metric_json(inputs: Inputs, policy: Policy) -> Json:
     }
 
 
-def _columns(inputs: Inputs, policy: Policy) -> list[Json]:
-    """The second numbers: metrics that the policy names, and the reference figure."""
-    if inputs.sealed:
-        return []
-    metrics = {
-        metric.key: metric
-        for metric in Metric.objects.filter(
-            version=inputs.newest.version, key__in=inputs.policy.secondary
-        )
-    }
-    columns = [
-        {
-            "key": key,
-            "label": metric.label,
-            "kind": metric.kind,
-            "unit": metric.unit,
-            "low": metric.low,
-            "high": metric.high,
-        }
-        for key in inputs.policy.secondary
-        if (metric := metrics.get(key)) and key != inputs.policy.metric
-    ]
-    if inputs.policy.mode == "strict":
-        main = _metric_json(inputs, policy)
-        names = ("kind", "unit", "low", "high")
-        columns.append(
-            {"key": "reference", "label": "Reference", **{name: main[name] for name in names}}
-        )
-    return columns
-
-
-def _beside(inputs: Inputs) -> dict[int, Json]:
-    """Second numbers by run: the metrics the policy names, and details such as a tier."""
-    held = (*inputs.candidates, *inputs.baselines, *inputs.withdrawn)
-    runs = [candidate.run.pk for candidate in held]
-    found: dict[int, Json] = {run: {"metrics": {}, "details": {}} for run in runs}
-    rows = RunResult.objects.filter(
-        run__in=runs,
-        scoring_pass__in=[part.scoring_pass for part in inputs.parts],
-        slice="",
-        origin="computed",
-    ).select_related("metric")
-    for row in rows.order_by("pk"):
-        if row.metric.key == inputs.policy.metric and row.mode == inputs.policy.mode:
-            found[row.run_id]["details"] = row.details
-        if row.metric.key == inputs.policy.metric and row.mode == "reference":
-            found[row.run_id]["metrics"]["reference"] = row.value
-        if row.metric.key in inputs.policy.secondary and row.mode == inputs.policy.mode:
-            found[row.run_id]["metrics"][row.metric.key] = row.value
-    return found
-
-
 def _rows(
     ranking: Ranking,
     candidates: Sequence[Candidate],
@@ -240,6 +189,7 @@ def _identity(candidate: Candidate) -> Json:
         "verification_label": Run.Verification(
             min(held.verification for held in candidate.runs)
         ).label,
+        "weights": run.entrant.weights,
         "is_example": run.entrant.is_example,
         "withdrawn_because": run.reason if run.state == Run.State.WITHDRAWN else "",
         "run_digest": run.digest,
@@ -293,6 +243,7 @@ def _numbers(
         "mean_of_attempts": candidate.mean_of_attempts,
         "shown_mean_of_attempts": text(candidate.mean_of_attempts),
         "metrics": beside.get(candidate.run.pk, {}).get("metrics", {}),
+        "measures": beside.get(candidate.run.pk, {}).get("measures", {}),
         "scores_digest": inputs.summaries.get(candidate.run.pk, ("", {}))[0],
     }
 
@@ -306,7 +257,9 @@ ONLY_OPEN = (
 def _sealed_numbers(standing: Standing, inputs: Inputs, policy: Policy) -> Json:
     score = standing.score
     found = sealing.coarse(score.point, score.low, score.high, len(inputs.tasks))
-    numbers: Json = {**dict.fromkeys(ONLY_OPEN), "metrics": {}, "scores_digest": ""}
+    numbers: Json = {
+        **dict.fromkeys(ONLY_OPEN), "metrics": {}, "measures": {}, "scores_digest": "",
+    }  # fmt: skip
     if found is None:
         hidden = dict.fromkeys(("score", "low", "high", "shown_low", "shown_high"))
         note = sealing.NO_INTERVAL if len(inputs.tasks) >= sealing.FEWEST_TASKS else ""

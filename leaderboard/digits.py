@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,14 @@ FloatArray = npt.NDArray[np.float64]
 MOST_DIGITS = 20
 # The largest float has 309 digits before the point.
 CONTEXT = Context(prec=400)
+
+
+def writing_of(
+    kind: str, unit: str, low: float | None, high: float | None
+) -> tuple[int, Literal[1, 100]]:
+    """Decimals and factor by which numbers of a metric are written: shares as per cent."""
+    is_share = kind in ("pass", "graded") and (low, high) == (0.0, 1.0)
+    return 1 if is_share or unit == "%" else 3, 100 if is_share or kind == "pass" else 1
 
 
 def shown(value: float | Fraction, digits: int, scale: int = 1) -> str:

@@ -8,9 +8,8 @@ from typing import Any
 from academy import piloting, tables
 from academy.tables import Column, Kind, Table
 from leaderboard import presenting
+from leaderboard.choices import SHOWN_BY_DEFAULT, Choice
 from leaderboard.models import Snapshot
-from leaderboard.movement import with_movement
-from leaderboard.presenting import SHOWN_BY_DEFAULT, Choice
 
 Json = dict[str, Any]
 Getter = Callable[[Json], Any]
@@ -25,7 +24,9 @@ ALWAYS = {
     "entrant": Kind.TEXT,
     "name": Kind.TEXT,
     "settings": Kind.TEXT,
+    "weights": Kind.TEXT,
     "run": Kind.INTEGER,
+    "closed_at": Kind.TEXT,
     "score": Kind.NUMBER,
     "low": Kind.NUMBER,
     "high": Kind.NUMBER,
@@ -60,7 +61,7 @@ BY_CHOICE: dict[str, dict[str, Kind]] = {
 }
 # Of a document: the fields of a row that belong to a column which a reader may leave out.
 FIELDS = {name: tuple(kinds) for name, kinds in BY_CHOICE.items()} | {
-    "second": ("metrics",),
+    "second": ("metrics", "measures"),
     "usage": ("usage",),
 }
 USAGE = ("cost_micros", "tokens_out", "wall_ms")
@@ -70,7 +71,7 @@ USAGE_PARTS = {"median": Kind.NUMBER, "total": Kind.INTEGER, "share": Kind.NUMBE
 def standings_table(snapshot: Snapshot, choice: Choice, address: str) -> Table:
     """The rows that the page shows for a choice, those beside the ranking last, with the columns
     of the choice. `about` names board, revision, snapshot, digest and address."""
-    standings = with_movement(snapshot.standings, snapshot.differences, snapshot.compared_with)
+    standings = presenting.standings_of(snapshot, choice)
     getters = _columns(standings, choice)
     about = {
         "board": snapshot.board.slug,
@@ -142,7 +143,7 @@ def _reason(row: Json) -> str:
 def document(snapshot: Snapshot, choice: Choice | None = None) -> Json:
     """What page and command show, as one document; a choice leaves rows and fields out."""
     choice = choice or Choice()
-    standings = with_movement(snapshot.standings, snapshot.differences, snapshot.compared_with)
+    standings = presenting.standings_of(snapshot, choice)
     beside = presenting.rows_beside(standings, choice)
     gone: set[str] = set()
     if choice.columns != SHOWN_BY_DEFAULT:

@@ -34,6 +34,7 @@ from academy.statements import read_binary
 from leaderboard.attempts import choose_attempt, mean_items
 from leaderboard.audit import audited_values
 from leaderboard.boards import StoredPolicy
+from leaderboard.digits import writing_of
 from leaderboard.entries import Entry, Policy
 from leaderboard.graded import Graded, graded_tasks
 from leaderboard.models import Board
@@ -177,7 +178,7 @@ def read_inputs(board: Board) -> Inputs | None:
 def rank_policy(inputs: Inputs) -> Policy:
     """The board's policy in the terms of the ranking function."""
     metric, policy = inputs.newest.metric, inputs.policy
-    is_share = metric.kind in ("pass", "graded") and (metric.low, metric.high) == (0.0, 1.0)
+    digits, scale = writing_of(metric.kind, metric.unit, metric.low, metric.high)
     return Policy(
         direction=Direction(metric.direction),
         kind=metric.kind,  # type: ignore[arg-type]
@@ -192,8 +193,8 @@ def rank_policy(inputs: Inputs) -> Policy:
         clusters=inputs.clusters,
         confidence=policy.confidence,
         rounds=policy.rounds,
-        digits=1 if is_share or metric.unit == "%" else 3,
-        scale=100 if is_share or metric.kind == "pass" else 1,
+        digits=digits,
+        scale=scale,
     )
 
 

@@ -12,7 +12,7 @@ from academy import piloting, run_exports, run_files
 from academy.bulk_exporting import RECORDS, Contents
 from academy.canonical import digest
 from academy.errors import AcademyError
-from academy.models import Run, SuiteVersion, Summary
+from academy.models import InstanceRecord, Run, SuiteVersion, Summary
 from academy.tables import Column, Kind, Row, Table, marked
 from leaderboard.inputs import Candidate, Inputs, read_inputs
 from leaderboard.models import Board
@@ -22,6 +22,8 @@ COLUMNS = (
     Column("counts", Kind.FLAG),
     *run_exports.COLUMNS,
 )
+# A stretch of a run's records, from one id to another.
+Part = tuple[Candidate, Run, tuple[int, int]]
 
 
 class BoardItems:
@@ -90,8 +92,15 @@ class BoardItems:
         told += _left_out(inputs, [run for _c, run in held], [run for _c, run in scored])
         tasks = frozenset(task.pk for task in inputs.tasks)
         pilots = piloting.sentence_on_all(part.version for part in inputs.parts)
-        table = Table(COLUMNS, _rows(scored, viewer, tasks), _about(board, inputs))
-        return Contents(marked(table, "pilot", pilots), tuple(told))
+        about = _about(board, inputs)
+
+        def table(parts: Sequence[Part]) -> Table:
+            rows = _rows(parts, viewer, tasks)
+            return marked(Table(COLUMNS, rows, about), "pilot", pilots)
+
+        parts = [(c, run, span) for c, run in scored for span in run_exports.spans_of(run)]
+        pieces = tuple(map(table, _gathered(parts)))
+        return Contents(table(parts), tuple(told), pieces)
 
 
 def _left_out(inputs: Inputs, held: Sequence[Run], scored: Sequence[Run]) -> list[str]:
@@ -121,12 +130,26 @@ def _about(board: Board, inputs: Inputs) -> dict[str, str]:
     }
 
 
-def _rows(
-    held: Sequence[tuple[Candidate, Run]], viewer: Any, tasks: frozenset[int]
-) -> Iterator[Row]:
-    for candidate, run in held:
+def _gathered(parts: Sequence[Part]) -> Iterator[Sequence[Part]]:
+    """Parts of runs together until they are as large as one part may be."""
+    held: list[Part] = []
+    size = 0
+    for part in parts:
+        first, last = part[2]
+        records = InstanceRecord.objects.filter(pk__range=(first, last)).count()
+        if held and size + records > run_exports.PART:
+            yield held
+            held, size = [], 0
+        held.append(part)
+        size += records
+    if held:
+        yield held
+
+
+def _rows(parts: Sequence[Part], viewer: Any, tasks: frozenset[int]) -> Iterator[Row]:
+    for candidate, run, span in parts:
         counts = run in candidate.runs
-        for row in run_exports.rows_of(run, viewer, tasks):
+        for row in run_exports.rows_of(run, viewer, tasks, span):
             yield {**row, "board_key": candidate.key, "counts": counts}
 
 

@@ -36,11 +36,11 @@ def with_movement(standings: Json, differences: Sequence[Json], since: int | Non
     `movement` is "new", "moved" or "same"; beside it stand `rank_before`, `shown_before` and
     `change`. Without a snapshot before all are None. The rows that are given stay as they are.
     """
+    if not since:
+        rows = [{**row, **NOTHING} for row in standings["standings"]]
+        return {**standings, "compared_with": None, "standings": rows}
     moved = {held["key"]: held for held in differences if held["what"] != "gone"}
-    rows = [
-        {**row, **(_moved(row, moved.get(row["key"])) if since else NOTHING)}
-        for row in standings["standings"]
-    ]
+    rows = [{**row, **_moved(row, moved.get(row["key"]))} for row in standings["standings"]]
     return {**standings, "compared_with": since, "standings": rows}
 
 

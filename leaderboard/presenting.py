@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from academy.sealing import TOO_FEW
 from leaderboard.axes import axis_of
+from leaderboard.choices import COLUMNS, SORTS, Choice, filter_fields, filters_of, passes
+from leaderboard.measures import measured, measures_of
 from leaderboard.models import Board, Snapshot
-from leaderboard.movement import NOTHING
+from leaderboard.movement import NOTHING, with_movement
 
 Json = dict[str, Any]
 Rows = list[Json]
@@ -41,106 +39,30 @@ INTERVALS = {
     "clustered-t": "clustered t of the mean",
     "judge-audited": "t of the audited mean",
 }
-COLUMNS = {
-    "second": "Second numbers",
-    "coverage": "Scored items",
-    "verification": "Verification",
-    "attempts": "Attempts",
-    "usage": "Cost, tokens, time",
-    "first": "Chance of being first",
-    "bounds": "Worst and best case",
-    "change": "Change since the snapshot before",
-}
-SHOWN_BY_DEFAULT = ("second", "coverage", "verification", "attempts", "usage", "change")
 USAGE = {"cost": "cost_micros", "tokens": "tokens_out", "time": "wall_ms"}
 RANKS = ("rank", "rank_low", "rank_high", "tie_group", "p_first", "p_top3")
 OF_ALL_ITEMS = (
     *RANKS, "coverage", "scored", "missing", "failed",
     "waiting", "unscorable", "worst", "best", "second", *NOTHING,
 )  # fmt: skip
-SORTS: dict[str, Callable[[Json], Any]] = {
-    "score": lambda row: row["score"],
-    "name": lambda row: row["name"].casefold(),
-    "coverage": lambda row: row["coverage"],
-    "verification": lambda row: row["verification"],
-    "attempts": lambda row: row["attempts"],
-    "cost": lambda row: row["usage"].get("cost_micros", {}).get("median"),
-    "tokens": lambda row: row["usage"].get("tokens_out", {}).get("median"),
-    "time": lambda row: row["usage"].get("wall_ms", {}).get("median"),
-}
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What a reader asked for in the address; the default shows the whole board by rank."""
-
-    sort: str = ""
-    slice: str = ""
-    step: int = 1
-    columns: tuple[str, ...] = SHOWN_BY_DEFAULT
-    like: str = ""
-    cost: float | None = None
-
-    @classmethod
-    def read(cls, query: Any, standings: Mapping[str, Any]) -> Choice:
-        """A choice from a query string; what is not known is left out."""
-        sort = query.get("sort", "")
-        known = {held["name"] for held in standings["slices"]}
-        columns = [name for name in query.getlist("col") if name in COLUMNS]
-        step = query.get("step", "1")
-        return cls(
-            sort=sort if sort.removeprefix("-") in SORTS else "",
-            slice=query.get("slice", "") if query.get("slice") in known else "",
-            step=int(step) if step in ("1", "2", "3", "4") else 1,
-            columns=tuple(columns) if columns else SHOWN_BY_DEFAULT,
-            like=query.get("like", "")[:100].strip(),
-            cost=_amount(query.get("cost", "")),
-        )
-
-    @property
-    def is_default(self) -> bool:
-        """Whether the stored rows show what was asked for."""
-        return self == Choice()
-
-    @property
-    def keeps_order(self) -> bool:
-        """Whether ranks are shown in their order, so that tie groups can be."""
-        return not (self.sort or self.slice)
-
-    def query(self, **changes: Any) -> str:
-        """The address of a choice that differs in some fields, with "?"."""
-        return "?" + urlencode(replace(self, **changes).pairs())
-
-    def pairs(self, without: str = "") -> list[tuple[str, str]]:
-        """The names and values of the address, in a fixed order, perhaps without one field."""
-        plain = {"sort": self.sort, "slice": self.slice, "like": self.like}
-        found = [(name, text) for name, text in plain.items() if text and name != without]
-        if self.cost is not None and without != "cost":
-            found.append(("cost", f"{self.cost:g}"))
-        if self.step > 1 and without != "step":
-            found.append(("step", str(self.step)))
-        if self.columns != SHOWN_BY_DEFAULT and without != "columns":
-            found += [("col", name) for name in self.columns]
-        return found
-
-
-def _amount(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
+def standings_of(snapshot: Snapshot, choice: Choice) -> Json:
+    """The standings of a snapshot by the measure of a choice, with how each row moved."""
+    standings = with_movement(snapshot.standings, snapshot.differences, snapshot.compared_with)
+    return measured(standings, choice.measure)
 
 
 def rows_context(standings: Json, choice: Choice | None = None) -> Json:
-    """What the table of a board shows; its standings come from `movement.with_movement`."""
+    """What the table of a board shows; its standings come from `standings_of`."""
     choice = choice or Choice()
     rows = chosen_rows(standings, choice)
     ranked = [row for row in rows if row["place"] == "ranked"]
     beside = rows_beside(standings, choice)
     tiers = any(row["details"].get("tier") for row in rows)
     shows = {name: name in choice.columns for name in COLUMNS}
-    shows["change"] = shows["change"] and bool(standings["compared_with"]) and not choice.slice
+    is_ranked = not (choice.slice or choice.measure)
+    shows["change"] = shows["change"] and bool(standings["compared_with"]) and is_ranked
     columns = standings["columns"] if shows["second"] else []
     told = _told([*rows, *beside["withdrawn"], *beside["baseline"]])
     usage = [name for name in USAGE if shows["usage"] and told[name]]
@@ -150,12 +72,13 @@ def rows_context(standings: Json, choice: Choice | None = None) -> Json:
         "choice": choice,
         "is_empty": not rows,
         "ranked": ranked,
-        "groups": groups_of(ranked) if choice.keeps_order else [[row] for row in ranked],
+        "groups": _groups(standings, ranked, choice),
         "sections": _sections(rows, beside),
         "columns": columns,
         "shows": {**shows, **{name: name in usage for name in USAGE}},
         "untold": _listed([name for name in USAGE if shows["usage"] and not told[name]], "or"),
         "tiers": tiers,
+        "hides_some": standings["sealed"] and any(row["rank"] and not row["shown"] for row in rows),
         "axis": axis_of(standings),
         "test": TESTS.get(standings["test"], standings["test"]),
         "percent": f"{standings['policy']['confidence'] * 100:g}",
@@ -205,6 +128,22 @@ def rows_beside(standings: Json, choice: Choice) -> dict[str, Rows]:
     }
 
 
+def _groups(standings: Json, ranked: Rows, choice: Choice) -> Rows:
+    """Rows by tie group as they are drawn. What a filter hides leaves its place to nobody."""
+    if not choice.keeps_order:
+        return [{"rows": [row], "is_first": False, "is_shared_first": False} for row in ranked]
+    first = sum(row["tie_group"] == 1 for row in standings["standings"])
+    return [
+        {
+            "rows": held,
+            "is_first": held[0]["tie_group"] == 1
+            or (held[0]["tie_group"] is None and held[0]["rank"] == 1),
+            "is_shared_first": held[0]["tie_group"] == 1 and first > 1,
+        }
+        for held in groups_of(ranked)
+    ]
+
+
 def groups_of(ranked: Rows) -> list[Rows]:
     """Ranked rows by tie group; without groups each row stands alone."""
     groups: list[Rows] = []
@@ -218,13 +157,14 @@ def groups_of(ranked: Rows) -> list[Rows]:
 
 
 def chosen_rows(standings: Json, choice: Choice) -> Rows:
-    """The rows a reader asked for, in the order asked for; unknown values come last."""
-    rows = [row for row in standings["standings"] if _passes(row, choice)]
+    """The rows a reader asked for, in the order asked for; unknown values come last. The
+    standings are by the measure of the choice already."""
+    rows = [row for row in standings["standings"] if passes(row, choice)]
     if choice.slice:
         held = next(s for s in standings["slices"] if s["name"] == choice.slice)
         rows = [{**row, **_cut(row, held["entries"].get(row["key"]))} for row in rows]
     direction = standings["metric"]["direction"]
-    sort = choice.sort or ("score" if choice.slice else "")
+    sort = choice.sort or ("score" if choice.slice or choice.measure else "")
     if not sort:
         return rows
     name = sort.removeprefix("-")
@@ -245,15 +185,6 @@ def _cut(row: Json, cell: Json | None) -> Json:
     if numbers["n"] is None:
         numbers["n"] = 0
     return {**numbers, **dict.fromkeys(OF_ALL_ITEMS), "metrics": {}}
-
-
-def _passes(row: Json, choice: Choice) -> bool:
-    cost = row["usage"].get("cost_micros", {}).get("median")
-    return (
-        row["verification"] >= choice.step
-        and choice.like.casefold() in f"{row['name']} {row['settings']}".casefold()
-        and (choice.cost is None or (cost is not None and cost <= choice.cost * 1e6))
-    )
 
 
 def headline(standings: Json) -> str:
@@ -326,8 +257,41 @@ def snapshot_context(board: Board, snapshot: Snapshot, choice: Choice) -> Json:
             for name, label in COLUMNS.items()
         ],
         "filters": filters_of(standings, choice),
+        "more_filters": filter_fields(standings, choice),
+        "measures": _measures(standings, choice),
+        "other_orders": other_orders(standings),
         "releases": releases,
     }
+
+
+def _measures(standings: Json, choice: Choice) -> Rows:
+    """The metrics that may stand in the place of the score, as links; none where there is one."""
+    others = measures_of(standings)
+    listed = [{**standings["metric"], "key": ""}, *others] if others else []
+    return [
+        {
+            "label": held["label"],
+            "on": held["key"] == choice.measure,
+            "url": choice.query(measure=held["key"], sort="", slice=""),
+        }
+        for held in listed
+    ]
+
+
+def other_orders(standings: Json) -> str:
+    """Who of the ranked leads by another metric, where that is not who stands first."""
+    ranked = [row for row in standings["standings"] if row["place"] == "ranked"]
+    told = []
+    for measure in measures_of(standings):
+        known = [row for row in ranked if row["metrics"].get(measure["key"]) is not None]
+        if len(known) < 2 or known[0] is not ranked[0]:
+            continue
+        sign = 1 if measure["direction"] == "up" else -1
+        values = {row["key"]: sign * row["metrics"][measure["key"]] for row in known}
+        best = [row for row in known if values[row["key"]] == max(values.values())]
+        if len(best) == 1 and best[0] is not ranked[0]:
+            told.append(f"Ordered by {measure['label']}, {best[0]['name']} leads.")
+    return " ".join(told)
 
 
 def _evidence(standings: Json) -> str:
@@ -375,23 +339,3 @@ def slice_groups(standings: Json) -> list[Json]:
         }
         for attribute, held in groups.items()
     ]
-
-
-def filters_of(standings: Json, choice: Choice) -> list[Json]:
-    """The filters that are on, and those that would change something, as links."""
-    rows = standings["standings"]
-    found = []
-    labels = {2: "Records supplied or better", 3: "Re-scored here or better", 4: "Reproduced"}
-    for step, label in labels.items():
-        on = choice.step == step
-        if on or any(row["verification"] < step for row in rows):
-            found.append({"label": label, "on": on, "url": choice.query(step=1 if on else step)})
-    costs = [cost for row in rows if (cost := SORTS["cost"](row)) is not None]
-    if costs and (choice.cost is not None or max(costs) > 1e6 >= min(costs)):
-        on = choice.cost is not None
-        amount = choice.cost if on else 1.0
-        url = choice.query(cost=None if on else 1.0)
-        found.append({"label": f"At most ${amount:g} a task", "on": on, "url": url})
-    if choice.like:
-        found.append({"label": f"“{choice.like}”", "on": True, "url": choice.query(like="")})
-    return found

@@ -30,6 +30,7 @@ def compare(request: HttpRequest) -> HttpResponse:
             adjustment=request.GET.get("adjust", "holm"),
             offset=min(int(offset), 10**6) if offset.isascii() and offset.isdigit() else 0,
             side=request.GET.get("side", ""),
+            measure=request.GET.get("measure", ""),
         )
     except AcademyError as error:
         snapshot = board.newest_snapshot()

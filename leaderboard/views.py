@@ -22,9 +22,8 @@ from academy import piloting, tables
 from academy.templatetags.display import ago
 from leaderboard import badges, charting, exporting, keeping, presenting
 from leaderboard.axes import axis_of
+from leaderboard.choices import Choice
 from leaderboard.models import Board, Snapshot
-from leaderboard.movement import with_movement
-from leaderboard.presenting import Choice
 
 PAGE = 30
 
@@ -74,8 +73,8 @@ def _board(request: HttpRequest, slug: str) -> Any:
 def _page(
     request: HttpRequest, board: Board, snapshot: Snapshot, *, is_newest: bool
 ) -> HttpResponse:
-    standings = with_movement(snapshot.standings, snapshot.differences, snapshot.compared_with)
-    choice = Choice.read(request.GET, standings)
+    choice = Choice.read(request.GET, snapshot.standings)
+    standings = presenting.standings_of(snapshot, choice)
     # Rendered by our own escaping template, with the snapshot or now.
     rows_html = (
         mark_safe(snapshot.rows_html)
@@ -92,12 +91,13 @@ def _page(
         **presenting.snapshot_context(board, snapshot, choice),
         "rows_html": rows_html,
         "is_newest": is_newest,
-        "axis": axis_of(standings),
-        "charts": charting.cost_charts(standings),
+        "axis": axis_of(snapshot.standings),
+        "charts": charting.cost_charts(snapshot.standings),
         "site_root": f"{request.scheme}://{request.get_host()}",
-        "choice_pairs": choice.pairs(without="columns"),
-        "slice_pairs": choice.pairs(without="slice"),
-        "like_pairs": choice.pairs(without="like"),
+        "choice_pairs": choice.pairs("columns"),
+        "slice_pairs": choice.pairs("slice"),
+        "like_pairs": choice.pairs("like"),
+        "filter_pairs": choice.pairs("step", "since", "cost", "weights"),
         "export_query": query,
         "file_address": page,
         "address": page + query,

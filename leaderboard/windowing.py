@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q
 
-from academy import auditing, scheduling, tasks
+from academy import auditing, scheduling, tasks, work
 from academy.errors import AcademyError
 from academy.models import Run, RunResult, ScoringPass
 from leaderboard.boards import StoredPolicy
@@ -162,7 +161,7 @@ def owe_sums(runs: Any) -> None:
     tasks.nudge()
 
 
-@transaction.atomic
+@work.owing()
 def open_window(
     board: Board,
     label: str,

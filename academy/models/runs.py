@@ -13,13 +13,18 @@ RUN_SHIFT = 39
 
 
 class Entrant(models.Model):
-    """A model with its harness and settings, as it enters."""
+    """A model with its harness and settings, as it enters; blank `weights` are not known."""
+
+    class Weights(models.TextChoices):
+        OPEN = "open", "Open weights"
+        CLOSED = "closed", "Closed weights"
 
     slug = models.SlugField(max_length=100, unique=True)
     name = models.CharField(max_length=200)
     model = models.CharField(max_length=200, blank=True)
     developer = models.CharField(max_length=200, blank=True)
     harness = models.CharField(max_length=200, blank=True)
+    weights = models.CharField(max_length=6, choices=Weights, blank=True)
     settings = models.JSONField(default=dict, blank=True)
     is_example = models.BooleanField(default=False)
     organization = models.ForeignKey(
@@ -28,6 +33,13 @@ class Entrant(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = EntrantQuerySet.as_manager()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(weights__in=("", "open", "closed")), name="weights_known_or_blank"
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name

@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString, mark_safe
 from academy.templatetags.display import count as counted
 from academy.templatetags.display import dollars, interval, metric_value, milliseconds
 from leaderboard import appraising, listing
+from leaderboard.choices import Choice
 from leaderboard.digits import shown
 from leaderboard.models import Board
-from leaderboard.presenting import Choice
 
 register = template.Library()
 

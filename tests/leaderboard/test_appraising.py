@@ -44,6 +44,8 @@ def test_a_version_of_passes_says_what_it_can_tell_apart_and_how_much_room_is_le
     # 2.8 · sqrt(0.1/40) = 0.14 and 2.8 · sqrt(0.5/40) = 0.313.
     assert "14.0 points" in page
     assert "31.3 points" in page
+    measured = page[page.index("measured between its first two") :]
+    assert " points</td>" in measured[: measured.index("</tr>")]
     assert "872" in page
     assert "Oracle and shotgun do not apply" in page
     assert "Solved by all" in page

@@ -119,6 +119,30 @@ def test_comparing_on_a_sealed_version_tells_neither_items_nor_counts() -> None:
 
 
 @pytest.mark.django_db
+def test_a_number_that_is_left_out_says_why() -> None:
+    board = sealed_takeoff(12)
+    page = Client().get(f"/boards/{board.slug}/").content.decode()
+    assert "left out where it has no width" in page
+    start = f"/compare/?board={board.slug}&entry=alpha&entry=beta"
+    compared = Client().get(start).content.decode()
+    assert sealing.NO_INTERVAL in compared and "fewer than ten" not in compared
+    assert "– %" not in Client().get("/").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_sealed_version_is_read_by_one_measure_only() -> None:
+    board = sealed_takeoff(12)
+    address = f"/boards/{board.slug}/"
+    for measure in ("reference", "ape"):
+        found = Client().get(f"{address}standings.json?measure={measure}").json()
+        assert (found["chosen"], found["columns"]) == ({}, [])
+        assert all(row["metrics"] == row["measures"] == {} for row in found["standings"])
+        assert "?measure=" not in Client().get(f"{address}?measure={measure}").content.decode()
+    compared = f"/compare/?board={board.slug}&entry=alpha&entry=beta"
+    assert "&amp;measure=" not in Client().get(f"{compared}&measure=reference").content.decode()
+
+
+@pytest.mark.django_db
 def test_a_retired_version_opens_its_numbers() -> None:
     board = judged_board(sealed=True)
     board.versions.update(state="retired")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,7 @@ from django.utils import timezone
 from academy import ending
 from academy.errors import AcademyError
 from academy.models import HumanBaseline, Run, RunResult, SuiteVersion
-from leaderboard import certifying, windowing
+from leaderboard import boards, certifying, windowing
 from leaderboard.models import Board, Window, WindowResult
 from tests import factories as made
 from tests.leaderboard.boarding import drawn_version, newest
@@ -172,3 +172,35 @@ def test_curators_set_windows_in_the_admin() -> None:
     assert 'name="opens_at_0"' not in page
     listed = curator.get("/admin/leaderboard/windowresult/").content.decode()
     assert "apprentice" in listed
+
+
+def test_an_instant_does_not_move_when_a_window_is_saved_as_it_stands() -> None:
+    (board,) = boards.ensure_boards(drawn_version(tasks=1))
+    # Midnight where the curator sits, and what the admin shows of it in UTC.
+    there = timezone.get_fixed_timezone(8 * 60)
+    opens, closes = datetime(2026, 3, 1, tzinfo=there), datetime(2026, 3, 31, tzinfo=there)
+    window = windowing.open_window(board, "March", opens, closes)
+    client = Client()
+    client.force_login(made.person("curator", "curator", is_staff=True))
+    address = f"/admin/leaderboard/window/{window.pk}/change/"
+    form = client.get(address).context["adminform"].form
+    sent = {"board": board.pk, "label": "March"}
+    for name in ("opens_at", "closes_at"):
+        shown = form.get_initial_for_field(form.fields[name], name).astimezone(UTC)
+        sent |= {f"{name}_0": f"{shown:%Y-%m-%d}", f"{name}_1": f"{shown:%H:%M:%S}"}
+    assert (sent["closes_at_0"], sent["closes_at_1"]) == ("2026-03-30", "16:00:00")
+    assert client.post(address, sent).status_code == 302
+    window.refresh_from_db()
+    assert (window.opens_at, window.closes_at) == (opens, closes)
+
+
+def test_a_run_that_came_in_before_the_end_counts_however_late_it_is_scored() -> None:
+    version = drawn_version(tasks=TASKS)
+    (board,) = boards.ensure_boards(version)
+    inside, outside = entered(version, 3, "Alpha"), entered(version, 3, "Beta")
+    start, end = inside.created_at, outside.created_at
+    window = windowing.open_window(board, "past", start, end)
+    made.score_all()
+    assert timezone.now() > end
+    held = WindowResult.objects.filter(window=window, current=True)
+    assert [(row.run_id, row.passed) for row in held] == [(inside.pk, True)]

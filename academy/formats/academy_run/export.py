@@ -69,6 +69,7 @@ def entrant_of(entrant: EntrantSpec) -> Mapping[str, JSON]:
         "model": entrant.model,
         "developer": entrant.developer,
         "harness": entrant.harness,
+        "weights": entrant.weights,
         "settings": dict(entrant.settings),
         "aliases": list(entrant.aliases),
     }

@@ -45,6 +45,7 @@ def run_of(header: Mapping[str, Any], *, path: str) -> RunSpec:
             harness=entrant.get("harness", ""),
             settings=entrant.get("settings", {}),
             aliases=tuple(entrant.get("aliases", ())),
+            weights=entrant.get("weights", ""),
         ),
         external_id=header.get("run_id", ""),
         suite=SuiteRef(slug=slug, version=version, digest=header.get("suite_digest", "")),

@@ -365,7 +365,7 @@ def aggregate_of(
             "id": identity,
             "additional_details": {
                 "deployment_type": UNKNOWN,
-                "model_availability": UNKNOWN,
+                "model_availability": f"{entrant.weights}_weights" if entrant.weights else UNKNOWN,
                 **({"harness": entrant.harness} if entrant.harness else {}),
                 **({"entrant": entrant.name} if entrant.name != identity else {}),
             },

@@ -39,6 +39,8 @@ SOURCE = (
 SCAFFOLDS = ("agent_scaffold", "scaffold", "agent", "harness")
 # In what Inspect's converter writes, this number is the time spent waiting.
 NO_LATENCY = ("inspect", "inspect_ai")
+# What is not known is said as "unknown".
+WEIGHTS = {"open_weights": "open", "closed_weights": "closed"}
 
 
 def when(said: str) -> str:
@@ -75,6 +77,7 @@ def entrant_of(record: Mapping[str, JSON]) -> EntrantSpec:
         harness=(scaffold or (library if library != "unknown" else ""))[:NAME_LENGTH],
         settings=settings,
         aliases=(label[:NAME_LENGTH],) if label and label != identity and not scaffold else (),
+        weights=WEIGHTS.get(as_text(details.get("model_availability")), ""),
     )
 
 
