@@ -168,6 +168,7 @@ def jumping(screen: Screen) -> dict[str, Any]:
     """The jump list: all chosen steps, or those that match; of long ones the part that is here."""
     listed = screen.matches if screen.asked.words else [step.place for step in screen.chosen]
     shown = {step.place for step in screen.chosen[screen.start : screen.start + STEPS]}
+    is_whole = len(shown) == len(screen.chosen)
     part = screen.asked.jump
     if part is None:
         first = screen.chosen[screen.start].place if shown else 0
@@ -182,7 +183,7 @@ def jumping(screen: Screen) -> dict[str, Any]:
                 "seq": step.event.seq,
                 "title": visible(screen, title_of(step.event)[:60]),
                 "tool": visible(screen, step.event.tool[:60]),
-                "is_here": place in shown,
+                "is_here": place in shown and not is_whole,
                 "is_error": step.is_error,
             }
         )

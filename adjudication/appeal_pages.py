@@ -13,7 +13,7 @@ from academy.models import Criterion, InstanceRecord, Run, ScoringPass, SuiteVer
 from academy.pages import hides_verdicts, shows_criteria
 from academy.querysets import has_role
 from academy.run_pages import is_closed
-from adjudication import appealing, concluding, defect_kind, entrants
+from adjudication import appealing, concluding, correcting, defect_kind, entrants
 from adjudication.models import Appeal, ReviewItem, Seat
 
 PAGE = 50
@@ -41,8 +41,8 @@ def row_of(appeal: Appeal, user: Any) -> dict[str, Any]:
         "shows_record": InstanceRecord.objects.visible_to(user)
         .filter(pk=appeal.record_id)
         .exists(),
-        "waits_for_key": appealing.waits_for_key(appeal),
-        "waits_for_version": appealing.waits_for_version(appeal),
+        "waits_for_key": correcting.waits_for_key(appeal),
+        "waits_for_version": correcting.waits_for_version(appeal),
     }
 
 
@@ -77,8 +77,8 @@ def rows_of(appeals: Any, user: Any) -> list[dict[str, Any]]:
             "version": appeal.record.run.version,
             "is_own": appeal.opened_by_id == getattr(user, "pk", None),
             "shows_record": appeal.record_id in readable,
-            "waits_for_key": appealing.waits_for_key(appeal),
-            "waits_for_version": appealing.waits_for_version(appeal),
+            "waits_for_key": correcting.waits_for_key(appeal),
+            "waits_for_version": correcting.waits_for_version(appeal),
         }
         for appeal in listed
     ]
@@ -89,6 +89,13 @@ def appeal_context(appeal: Appeal, user: Any, *, problem: str = "") -> dict[str,
     curates = has_role(user, "curator")
     row = row_of(appeal, user)
     correction = corrected_by(appeal, user)
+    names_pass, names_version = (
+        curates and (row[waits] or may_name_another(appeal, consequence))
+        for waits, consequence in (
+            ("waits_for_key", correcting.KEY),
+            ("waits_for_version", correcting.VERSION),
+        )
+    )
     return {
         **row,
         "curates": curates,
@@ -96,15 +103,21 @@ def appeal_context(appeal: Appeal, user: Any, *, problem: str = "") -> dict[str,
         "may_withdraw": row["is_own"]
         and appeal.state == Appeal.State.OPEN
         and not appeal.consequence,
-        "passes": new_passes(appeal) if curates and row["waits_for_key"] else [],
-        "others": appealing.other_versions(row["record"])
-        if curates and row["waits_for_version"]
-        else [],
+        "names_pass": names_pass,
+        "names_version": names_version,
+        "most_reason": correcting.LONGEST_REASON,
+        "passes": new_passes(appeal) if names_pass else [],
+        "others": correcting.other_versions(row["record"]) if names_version else [],
         "corrected_by": correction,
-        "carried": appealing.carried(appeal) if correction else None,
+        "carried": correcting.carried(appeal) if correction else None,
         "is_being_decided": is_being_decided(appeal),
         "problem": problem,
     }
+
+
+def may_name_another(appeal: Appeal, consequence: str) -> bool:
+    """Whether a curator may name something else than what was named to correct an appeal."""
+    return correcting.is_named(appeal, consequence) and not correcting.is_settled(appeal)
 
 
 def corrected_by(appeal: Appeal, user: Any) -> SuiteVersion | None:
@@ -133,9 +146,9 @@ def is_being_decided(appeal: Appeal) -> bool:
 
 def followed(appeal: Appeal, user: Any) -> str:
     """What came of an upheld appeal so far, as a sentence; empty where nothing had to follow."""
-    if appealing.waits_for_key(appeal):
+    if correcting.waits_for_key(appeal):
         return "It stays open until a curator names the pass that uses the corrected answer key."
-    if appealing.waits_for_version(appeal):
+    if correcting.waits_for_version(appeal):
         return "It stays open until a curator names the version that corrects it."
     if appeal.state != Appeal.State.UPHELD or appeal.record is None:
         return ""
@@ -147,8 +160,21 @@ def followed(appeal: Appeal, user: Any) -> str:
         return "The record was decided again by somebody who had no part in it."
     if appeal.consequence == Appeal.Consequence.CRITERION:
         return about_criterion(appeal)
+    if appeal.consequence == Appeal.Consequence.KEY:
+        return about_pass(appeal.scoring_pass)
     if appeal.consequence == Appeal.Consequence.VERSION and not corrected_by(appeal, user):
+        if appeal.version is None:
+            return "The version that was named is gone; a curator names another."
         return "The version that corrects it is not published yet."
+    return ""
+
+
+def about_pass(named: ScoringPass | None) -> str:
+    """Whether the pass with the corrected key counts; empty once it did."""
+    if named is None or (named.state == ScoringPass.State.RETIRED and named.published_at is None):
+        return "The pass that was named was replaced before it counted; a curator names another."
+    if named.published_at is None:
+        return f"Pass {named.number} is staged; it counts once it is published."
     return ""
 
 

@@ -13,7 +13,7 @@ from academy.models import Criterion, InstanceRecord
 from academy.querysets import has_role
 from academy.requests import SiteRequest
 from academy.views import visible_run
-from adjudication import appeal_pages, appealing
+from adjudication import appeal_pages, appealing, correcting
 from adjudication.forms import words_of
 from adjudication.models import Appeal
 from adjudication.views import number, signed_in
@@ -102,32 +102,32 @@ def withdraw(request: SiteRequest, pk: int) -> HttpResponse:
 @require_POST
 @signed_in
 def name_pass(request: SiteRequest, pk: int) -> HttpResponse:
-    """Name the pass that uses the corrected key; curators close the appeal so."""
+    """Name the pass that uses the corrected key, which closes the appeal; curators only."""
     appeal = seen_appeal(request, pk)
     if not has_role(request.user, "curator"):
         raise Http404
     try:
-        chosen = appealing.name_pass(appeal, number(request.POST.get("pass", "")), by=request.user)
+        wanted, why = number(request.POST.get("pass", "")), words_of(request.POST.get("why", ""))
+        chosen = correcting.name_pass(appeal, wanted, by=request.user, reason=why)
     except AcademyError as error:
         return refused(request, appeal, str(error))
-    messages.success(request, f"The appeal is closed; pass {chosen.number} uses the new key.")
+    messages.success(request, f"The appeal is upheld; pass {chosen.number} uses the new key.")
     return redirect("adjudication:appeal", pk=appeal.pk)
 
 
 @require_POST
 @signed_in
 def name_version(request: SiteRequest, pk: int) -> HttpResponse:
-    """Name the version that corrects what was contested; curators close the appeal so."""
+    """Name the version that corrects it, which closes the appeal; curators only."""
     appeal = seen_appeal(request, pk)
     if not has_role(request.user, "curator"):
         raise Http404
     try:
-        chosen = appealing.name_version(
-            appeal, number(request.POST.get("version", "")), by=request.user
-        )
+        wanted, why = number(request.POST.get("version", "")), words_of(request.POST.get("why", ""))
+        chosen = correcting.name_version(appeal, wanted, by=request.user, reason=why)
     except AcademyError as error:
         return refused(request, appeal, str(error))
-    messages.success(request, f"The appeal is closed; {chosen} corrects it.")
+    messages.success(request, f"The appeal is upheld; {chosen} corrects it.")
     return redirect("adjudication:appeal", pk=appeal.pk)
 
 
@@ -135,4 +135,5 @@ def refused(request: SiteRequest, appeal: Appeal, why: str) -> HttpResponse:
     """The page again, with why what was asked for was not done."""
     fresh = seen_appeal(request, appeal.pk)
     context = appeal_pages.appeal_context(fresh, request.user, problem=why)
+    context["why"] = words_of(request.POST.get("why", ""))
     return render(request, "adjudication/appeal_detail.html", context, status=422)

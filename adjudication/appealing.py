@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from academy import auditing, carrying, passes
+from academy import auditing
 from academy.errors import AcademyError
-from academy.models import Criterion, InstanceRecord, Run, ScoringPass, SuiteVersion, Task
+from academy.models import Criterion, InstanceRecord, Run, ScoringPass, SuiteVersion
 from academy.querysets import has_role
 from adjudication import assigning, entrants
 from adjudication.kinds import NewItem
@@ -187,122 +187,16 @@ def close(
         closed_by=by,
     )
     appeal.refresh_from_db()
+    named: dict[str, Any] = {}
+    if scoring_pass is not None:
+        named["pass"] = scoring_pass.number
+    if version is not None:
+        named["version"] = str(version)
     auditing.note(
-        f"appeal.{state}", f"appeal:{appeal.pk}", by=by, reason=reason, consequence=consequence
-    )
-
-
-def waits_for_key(appeal: Appeal) -> bool:
-    """Whether an appeal was upheld and stays open until the new answer key is named."""
-    return appeal.state == Appeal.State.OPEN and appeal.consequence == Appeal.Consequence.KEY
-
-
-@transaction.atomic
-def name_pass(appeal: Appeal, number: int, *, by: Any) -> ScoringPass:
-    """Close an appeal that was upheld for a wrong key, by the pass that uses the new key.
-
-    Raises AcademyError when it does not wait for one, or when the pass uses the key that was in
-    use when the appeal was opened.
-    """
-    locked = Appeal.objects.select_for_update(of=("self",)).get(pk=appeal.pk)
-    if not waits_for_key(locked) or locked.record is None:
-        raise AcademyError("This appeal waits for no answer key.")
-    version, task = locked.record.run.version, locked.record.task
-    chosen = passes.find_pass(version, number)
-    before = pass_at(version, locked.opened_at)
-    old = before.key_revisions.get(str(task.pk)) if before is not None else None
-    new = chosen.key_revisions.get(str(task.pk))
-    if new is None or (old is not None and new <= old):
-        told = "no key" if new is None else f"revision {new}"
-        raise AcademyError(
-            f"Pass {chosen.number} uses {told} of this task, and revision {old or 'none'} was in "
-            "use when the appeal was opened. Load the new key first; that stages a pass."
-        )
-    close(
-        locked,
-        Appeal.State.UPHELD,
-        reason=locked.outcome_reason,
+        f"appeal.{state}",
+        f"appeal:{appeal.pk}",
         by=by,
-        consequence=Appeal.Consequence.KEY,
-        scoring_pass=chosen,
+        reason=reason,
+        consequence=consequence,
+        **named,
     )
-    appeal.refresh_from_db()
-    return chosen
-
-
-def waits_for_version(appeal: Appeal) -> bool:
-    """Whether an appeal was upheld and stays open until the version that corrects it is named."""
-    return appeal.state == Appeal.State.OPEN and appeal.consequence == Appeal.Consequence.VERSION
-
-
-def other_versions(record: InstanceRecord) -> QuerySet[SuiteVersion]:
-    """The versions of the suite that may correct what a record was asked, the newest first."""
-    version = record.run.version
-    others = version.suite.versions.exclude(pk=version.pk)
-    found: QuerySet[SuiteVersion] = others.exclude(state=SuiteVersion.State.RETIRED)
-    return found.select_related("suite").order_by("-pk")
-
-
-@transaction.atomic
-def name_version(appeal: Appeal, pk: int, *, by: Any) -> SuiteVersion:
-    """Close an appeal that was upheld for a wrong version, by the version or draft with it right.
-
-    Raises AcademyError when it waits for none, for a version of another suite or a retired one,
-    and for one that asks the task just as before.
-    """
-    locked = Appeal.objects.select_for_update(of=("self",)).get(pk=appeal.pk)
-    if not waits_for_version(locked) or locked.record is None:
-        raise AcademyError("This appeal waits for no new version.")
-    record = locked.record
-    chosen = other_versions(record).filter(pk=pk).first()
-    if chosen is None:
-        raise AcademyError("Choose another version of the same suite that is not retired.")
-    if asks_the_same(record, chosen):
-        raise AcademyError(
-            f"{chosen} asks task {record.task.external_id} just as {record.run.version} does. "
-            "Name the version in which task, limits or thresholds are corrected."
-        )
-    close(
-        locked,
-        Appeal.State.UPHELD,
-        reason=locked.outcome_reason,
-        by=by,
-        consequence=Appeal.Consequence.VERSION,
-        version=chosen,
-    )
-    appeal.refresh_from_db()
-    return chosen
-
-
-def asks_the_same(record: InstanceRecord, version: SuiteVersion) -> bool:
-    """Whether a version has a record's task unchanged, with its grading, limits and thresholds."""
-    old, task = record.run.version, record.task
-    twin = version.tasks.filter(external_id=task.external_id).first()
-    if twin is None or (old.thresholds, task.gradings) != (version.thresholds, twin.gradings):
-        return False
-    return carrying.condition(task, old) == carrying.condition(twin, version) and criteria_of(
-        task
-    ) == criteria_of(twin)
-
-
-def criteria_of(task: Task) -> list[tuple[str, str, float]]:
-    """The criteria of a task by what they ask and weigh."""
-    return list(task.criteria.order_by("key").values_list("key", "digest", "weight"))
-
-
-def carried(appeal: Appeal) -> Run | None:
-    """The contested run as it is judged under the version that corrects it, once it was carried."""
-    if appeal.version is None or appeal.record is None:
-        return None
-    found: Run | None = Run.objects.filter(
-        carried_from=appeal.record.run_id, version=appeal.version, state=Run.State.CLOSED
-    ).first()
-    return found
-
-
-def pass_at(version: SuiteVersion, at: datetime) -> ScoringPass | None:
-    """The pass whose numbers were shown at a time."""
-    found: ScoringPass | None = (
-        version.passes.filter(published_at__lte=at).order_by("-published_at", "-pk").first()
-    )
-    return found

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from academy.models import Decision, InstanceRecord, Score
-from adjudication import deciding, evidence, forms, kinds, opening
+from adjudication import deciding, evidence, forms, golding, kinds, opening
 from adjudication.models import Draft, Queue, ReviewItem, Seat
 from adjudication.policies import read_policy
-from adjudication.questions import Question
+from adjudication.questions import COMMENT, Question
 
 SKIP_REASONS = (
     "Not my field",
@@ -75,7 +75,9 @@ def form_context(
     for field in made:
         field["note"] = notes.get(field["question"].key, "")
     policy = read_policy(seat.item.queue.policy)
-    add_suggestions(seat, made)
+    is_own = seat.holder_id == user.pk
+    if is_own:
+        add_suggestions(seat, made)
     return {
         "seat": seat,
         "item": seat.item,
@@ -87,23 +89,31 @@ def form_context(
         "mask": evidence.mask_of(seat.item),
         "fields": made,
         "sections": forms.sections(made, kind.sections),
+        "keys": forms.keys_of(questions),
         "answered": sum(1 for q in questions if stored.get(q.key, {}).get("state")),
-        "comment": stored.get(forms.COMMENT, {}).get("reason", seat.comment),
+        "comment": stored.get(COMMENT, {}).get("reason", seat.comment if is_own else ""),
         "problems": problems or {},
         "draft": draft,
         "revision": newest if revision is None else revision,
+        "newest": newest,
         "is_stale": revision is not None and revision < newest,
-        "is_mine": seat.holder_id == user.pk and seat.state == Seat.State.HELD,
+        "is_mine": is_own and seat.state == Seat.State.HELD,
         "may_be_judged": seat.item.record_id is not None,
-        "may_open": seat.item.record_id is not None
-        and policy.suggestion == "open"
-        and not seat.suggestion_seen,
+        **suggested(seat, policy.suggestion == "open"),
         "is_blind": policy.is_blind,
         "guideline": seat.item.queue.guidelines.order_by("-revision").first(),
         "confidences": forms.CONFIDENCES,
         "skip_reasons": SKIP_REASONS,
         "now": timezone.now(),
     }
+
+
+def suggested(seat: Seat, is_open: bool) -> dict[str, bool]:
+    """Whether a judge's word can be looked at first, and whether it is known that there is none."""
+    if seat.item.record_id is None or not is_open:
+        return {"may_open": False, "is_unjudged": False}
+    is_judged = bool(deciding.suggestions_on(seat.item))
+    return {"may_open": is_judged and not seat.suggestion_seen, "is_unjudged": not is_judged}
 
 
 def add_suggestions(seat: Seat, made: list[dict[str, Any]]) -> None:
@@ -165,21 +175,21 @@ def lost_context(seat: Seat, user: Any, **sent: Any) -> dict[str, Any]:
     }
 
 
-def undoable_seat(user: Any) -> Seat | None:
-    """The newest submission of this person that can still be taken back."""
-    found: Seat | None = (
+def undoable_seat(user: Any) -> Any:
+    """The newest submission of this person that can still be taken back, with `task_name`."""
+    return (
         Seat.objects.filter(holder=user, state=Seat.State.PENDING, final_at__gt=timezone.now())
-        .select_related(*SUBJECTS)
+        .annotate(task_name=opening.task_name())
         .order_by("-submitted_at", "-pk")
         .first()
     )
-    return found
 
 
 def undo_context(user: Any) -> dict[str, Any]:
     """The notice of the submission that can still be taken back."""
     found = undoable_seat(user)
-    return {"undoable": found, "undoable_name": opening.name_of(found.item) if found else ""}
+    name = (found.task_name or opening.unnamed(found.item_id)) if found else ""
+    return {"undoable": found, "undoable_name": name}
 
 
 def outcome_context(seat: Seat, user: Any) -> dict[str, Any]:
@@ -187,6 +197,7 @@ def outcome_context(seat: Seat, user: Any) -> dict[str, Any]:
     item: ReviewItem = seat.item
     questions = deciding.questions_of(item)
     is_final = seat.state == Seat.State.SUBMITTED
+    is_open = golding.shown_state(item) == ReviewItem.State.OPEN
     judged = judged_of(item) if is_final else {}
     rows = [outcome_row(question, seat, judged.pop(pk_of(question), [])) for question in questions]
     reads = kinds.reads_answers(item.queue, user)
@@ -208,8 +219,8 @@ def outcome_context(seat: Seat, user: Any) -> dict[str, Any]:
         and record is not None
         and InstanceRecord.objects.visible_to(user).filter(pk=record.pk).exists(),
         "others": others_of(seat) if is_open_to(seat) and reads else [],
-        "others_missing": item.state in (ReviewItem.State.OPEN, ReviewItem.State.GOLD),
-        "may_withdraw": is_final and item.state == ReviewItem.State.OPEN,
+        "others_missing": is_open,
+        "may_withdraw": is_final and is_open,
         "now": timezone.now(),
     }
 

@@ -130,6 +130,7 @@ def _claim_instead(held: Seat | None, wanted: walking.Wanted, locking: str) -> w
         [Draft(item_id=found.item_id, user=wanted.user, saved_at=wanted.at)],
         ignore_conflicts=True,
     )
+    seating.make_own(found.seat_id, wanted.user)
     item = ReviewItem(pk=found.item_id, record_id=found.record_id, **found.subject)
     seating.note("claim", item, by=wanted.user, seat=found.seat_id)
     return walked

@@ -17,7 +17,7 @@ from academy.models import Decision
 from adjudication import claiming, kinds, resolving, seating
 from adjudication.models import Draft, ExtraVerdict, ReviewItem, Seat
 from adjudication.policies import read_policy
-from adjudication.questions import Question
+from adjudication.questions import COMMENT, Question
 
 ASKED = "asked_questions"
 
@@ -58,6 +58,12 @@ def save_draft(
         if not moved:
             return draft if draft.content == dict(content) else Stale(draft)
     return draft
+
+
+def is_overtaken(seat: Seat, *, user: Any, content: Mapping[str, Any], revision: int) -> bool:
+    """Whether other words were saved in another window since `revision` of the draft."""
+    newer = Draft.objects.filter(item=seat.item, user=user, revision__gt=revision)
+    return any(stored != dict(content) for stored in newer.values_list("content", flat=True))
 
 
 def questions_of(item: ReviewItem) -> list[Question]:
@@ -119,7 +125,7 @@ def submit(
     now = at or timezone.now()
     queue = seat.item.queue
     final_at = now + timedelta(seconds=queue.undo_seconds)
-    with transaction.atomic():
+    with work.owing():
         moved = (
             Seat.objects.held_by(user)
             .filter(pk=seat.pk)
@@ -137,7 +143,9 @@ def submit(
             return submit_again(seat, user=user, verdicts=verdicts, at=now)
         # What was typed last may not have been saved yet, and an undo must bring it back.
         Draft.objects.filter(item=seat.item, user=user).update(
-            content=plain(verdicts), revision=F("revision") + 1, saved_at=now
+            content=plain(verdicts) | ({COMMENT: {"reason": comment}} if comment else {}),
+            revision=F("revision") + 1,
+            saved_at=now,
         )
         seating.note("submit", seat.item, by=user, seat=seat.pk)
         owe_finalising(seat.pk, final_at)
@@ -223,7 +231,7 @@ def finalise_seat(payload: Mapping[str, Any]) -> Callable[[], None]:
     return write
 
 
-@transaction.atomic
+@work.owing()
 def finalise(seat_id: int, *, at: datetime | None = None) -> bool:
     """Make a pending submission final, and settle the item when all its seats are in.
 
@@ -265,6 +273,7 @@ def report_not_blind(seat: Seat, *, user: Any, text: str) -> None:
     mine = Seat.objects.filter(pk=seat.pk, holder=user).exclude(state=Seat.State.WITHDRAWN)
     if not mine.update(not_blind=text.strip()):
         raise AcademyError("This seat is not yours any more.")
+    Draft.objects.filter(item=seat.item, user=user).update(not_blind=text.strip())
     seat.not_blind = text.strip()
     seating.note("not_blind", seat.item, by=user, reason=text.strip(), seat=seat.pk)
 
@@ -273,13 +282,18 @@ def report_not_blind(seat: Seat, *, user: Any, text: str) -> None:
 def open_suggestion(seat: Seat, *, user: Any) -> list[Decision]:
     """What judges and checks said, before one's own verdict; that it was seen stays with the seat.
 
-    Raises AcademyError where the queue keeps it sealed, or the seat is not held any more.
+    Raises AcademyError where the queue keeps it sealed, where nothing was said, and when the seat
+    is not held any more.
     """
     if read_policy(seat.item.queue.policy).suggestion != "open":
         raise AcademyError("In this queue the suggestion stays sealed until your verdict is in.")
+    said = suggestions_on(seat.item)
+    if not said:
+        raise AcademyError("No judge was asked about this record, so there is nothing to show.")
     held = Seat.objects.held_by(user).filter(pk=seat.pk)
     if not held.update(suggestion_seen=True):
         raise AcademyError("You do not hold this item any more.")
+    Draft.objects.filter(item=seat.item, user=user).update(suggestion_seen=True)
     if not seat.suggestion_seen:
         record = seat.item.record
         auditing.expose(
@@ -290,7 +304,7 @@ def open_suggestion(seat: Seat, *, user: Any) -> list[Decision]:
         )
         seating.note("suggestion", seat.item, by=user, seat=seat.pk)
     seat.suggestion_seen = True
-    return suggestions_on(seat.item)
+    return said
 
 
 def suggestions_on(item: ReviewItem) -> list[Decision]:

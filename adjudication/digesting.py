@@ -124,7 +124,7 @@ def owe_digests(*, at: datetime | None = None) -> int:
     wanted = {f"{KIND}:{pk}:{day}": pk for pk in recipients(day).values_list("pk", flat=True)}
     known = set(Work.objects.filter(key__in=wanted).values_list("key", flat=True))
     owed = [(key, pk) for key, pk in wanted.items() if key not in known]
-    with transaction.atomic():
+    with work.owing():
         for key, pk in owed:
             payload = {"user": pk, "day": day.isoformat()}
             work.enqueue(KIND, key=key, payload=payload, priority=8)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adjudication.questions import LONGEST_NUMBER, Question, Section, number_of
+from adjudication.questions import COMMENT, LONGEST_NUMBER, Question, Section, number_of
 
 CONFIDENCES = ("low", "medium", "high")
 LONGEST_COMMENT = 5_000
-# Where a draft keeps the comment on the whole item; no question has an empty key.
-COMMENT = ""
 
 Content = dict[str, dict[str, Any]]
 
@@ -117,6 +115,17 @@ def fields(
         }
         for number, question in enumerate(questions, 1)
     ]
+
+
+def keys_of(questions: Sequence[Question]) -> dict[str, Any]:
+    """The keys that answer a form: the first and last digit, and whether "x" does."""
+    keys = sorted({choice.key for asked in questions for choice in asked.choices})
+    digits = [key for key in keys if key.isdigit()]
+    return {
+        "first": digits[0] if digits else "",
+        "last": digits[-1] if digits else "",
+        "has_x": "x" in keys,
+    }
 
 
 def field_of(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from django.db.models import F
 from academy.errors import AcademyError
 from academy.models import InstanceRecord
 from academy.querysets import has_role
-from adjudication import kinds, seating, verdict_reading
+from adjudication import choosing, kinds, seating, verdict_reading
 from adjudication.calibration import GoldResult
 from adjudication.models import Gold, Queue, ReviewItem, Seat
 from adjudication.policies import read_policy
@@ -95,7 +95,7 @@ def add_gold(
     item = queue.items.filter(record=found, state=ReviewItem.State.GOLD).first()
     if item is None:
         item = ReviewItem(
-            queue=queue, record=found, state=ReviewItem.State.GOLD, chosen_because="gold"
+            queue=queue, record=found, state=ReviewItem.State.GOLD, **chosen_like_others(queue)
         )
     elif is_retired(item):
         raise AcademyError(
@@ -115,6 +115,25 @@ def add_gold(
     Gold.objects.update_or_create(item=item, defaults={"verdicts": said})
     seating.note("gold", item, by=by, queue=queue.pk)
     return item
+
+
+def chosen_like_others(queue: Queue) -> dict[str, Any]:
+    """Reason and chance of an ordinary item, so that a gold one does not show by its own."""
+    others = queue.items.exclude(state=ReviewItem.State.GOLD).order_by("pk")
+    found = others.values("chosen_because", "probability").first()
+    return found or {"chosen_because": choosing.WAITS, "probability": 1.0}
+
+
+def shown_state(item: ReviewItem) -> str:
+    """The state that an item seems to have for those who may not know that it is gold.
+
+    Where one reviewer decides an ordinary item it is resolved with their word; else others are yet
+    to say theirs.
+    """
+    if item.state != ReviewItem.State.GOLD:
+        return item.state
+    is_alone = item.queue.seats_per_item == 1
+    return str(ReviewItem.State.RESOLVED if is_alone else ReviewItem.State.OPEN)
 
 
 def is_retired(item: ReviewItem) -> bool:

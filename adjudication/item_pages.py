@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from academy import rasterising
 from academy.querysets import has_role
-from adjudication import bench, deciding, evidence, forms, kinds, opening
+from adjudication import bench, deciding, evidence, forms, golding, kinds, opening
 from adjudication.masking import Mask
 from adjudication.models import Gold, Queue, ReviewItem, Seat
 
@@ -21,16 +21,19 @@ SEALED_STATES = ("open", "decided", "gold")
 HANDED_IN = (Seat.State.SUBMITTED, Seat.State.WITHDRAWN)
 
 
-def queue_context(queue: Queue, query: Mapping[str, str]) -> dict[str, Any]:
-    """The items of a queue in one state, or all."""
+def queue_context(queue: Queue, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
+    """The items of a queue in one state, or all; without gold for whoever may meet it."""
+    items = queue.items.select_related(*SUBJECTS).order_by("priority", "pk")
+    counts = dict(queue.tallies.values_list("state", "number"))
+    if may_meet_gold(user):
+        items = items.exclude(state=ReviewItem.State.GOLD)
+        counts.pop(ReviewItem.State.GOLD, None)
     state = query.get("state", "")
     state = state if state in SHOWN_STATES else ""
-    items = queue.items.select_related(*SUBJECTS).order_by("priority", "pk")
     page = Paginator(items.filter(state=state) if state else items, SIZE).get_page(
         query.get("page", "1")
     )
     rows = [{"item": item, "name": opening.name_of(item)} for item in page.object_list]
-    counts = dict(queue.tallies.values_list("state", "number"))
     return {
         "queue": queue,
         "kind": kinds.KINDS.get(queue.kind),
@@ -40,6 +43,11 @@ def queue_context(queue: Queue, query: Mapping[str, str]) -> dict[str, Any]:
         "page": page,
         "items": rows,
     }
+
+
+def may_meet_gold(user: Any) -> bool:
+    """Whether somebody takes items, so that a page must not tell which are gold."""
+    return has_role(user, "reviewer", "adjudicator")
 
 
 def item_context(item: ReviewItem, user: Any, query: Mapping[str, str]) -> dict[str, Any]:
@@ -56,6 +64,9 @@ def item_context(item: ReviewItem, user: Any, query: Mapping[str, str]) -> dict[
         **(shown if is_held_out else shown_of(item, query, is_sealed=is_sealed)),
         "item": item,
         "item_name": opening.name_of(item),
+        "state": ReviewItem.State(
+            golding.shown_state(item) if may_meet_gold(user) else item.state
+        ).label,
         "queue": item.queue,
         "kind": kinds.KINDS.get(item.queue.kind),
         "task": task,

@@ -260,12 +260,17 @@ class Seat(models.Model):
 
 
 class Draft(models.Model):
-    """What a reviewer has typed so far at an item; it outlives the lease."""
+    """What a reviewer has typed so far at an item, and what they saw of it; outlives the lease.
+
+    A seat that goes from hand to hand has `suggestion_seen` and `not_blind` of its holder alone.
+    """
 
     item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="drafts")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     revision = models.PositiveIntegerField(default=0)
     content = models.JSONField(default=dict)
+    suggestion_seen = models.BooleanField(default=False)
+    not_blind = models.TextField(blank=True)
     saved_at = models.DateTimeField()
 
     class Meta:
@@ -349,6 +354,7 @@ class Appeal(models.Model):
 
     `consequence` says what an upheld appeal led to: the record is decided again by a third person,
     the answer key is revised, the criterion is struck in `scoring_pass`, or `version` corrects it.
+    Why another pass or version was named than at first stands in `renamed_because`.
     """
 
     class State(models.TextChoices):
@@ -390,6 +396,8 @@ class Appeal(models.Model):
     version = models.ForeignKey(
         "academy.SuiteVersion", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    renamed_because = models.TextField(blank=True)
+    renamed_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     closed_by = models.ForeignKey(
@@ -407,6 +415,11 @@ class Appeal(models.Model):
             models.CheckConstraint(
                 condition=Q(state__in=("open", "withdrawn")) | ~Q(outcome_reason=""),
                 name="closed_appeal_has_a_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(renamed_at=None, renamed_because="")
+                | Q(renamed_at__isnull=False) & ~Q(renamed_because=""),
+                name="correction_is_renamed_for_a_reason",
             ),
         )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce
+
 from academy import registry, specs, transcripts
 from academy.bundle import RecordView, TaskSpec
 from academy.errors import AcademyError
-from academy.models import InstanceRecord, Task
+from academy.models import Criterion, InstanceRecord, Task
 from academy.packs import raw_record
 from academy.transcripts import Transcript
 from adjudication.models import ReviewItem
@@ -68,4 +71,27 @@ def subject_task(item: ReviewItem) -> Task | None:
 def name_of(item: ReviewItem) -> str:
     """What an item is called in lists and notices."""
     task = subject_task(item)
-    return task.external_id if task is not None else f"item {item.pk}"
+    return task.external_id if task is not None else unnamed(item.pk)
+
+
+def unnamed(pk: int) -> str:
+    """What an item is called that is about no task."""
+    return f"item {pk}"
+
+
+def task_name(path: str = "item__") -> Coalesce:
+    """The name that `name_of` gives, for a query on rows that lead to items by `path`.
+
+    Null for an item about no task. Looked up row by row: joining all that an item may be about
+    takes longer to plan than a page of names takes to read.
+    """
+    records = InstanceRecord.objects.values("task__external_id")
+    criteria = Criterion.objects.values("task__external_id")
+    return Coalesce(
+        *(
+            Subquery(records.filter(pk=OuterRef(f"{path}{held}record")))
+            for held in ("", "finding__", "appeal__")
+        ),
+        Subquery(criteria.filter(pk=OuterRef(f"{path}criterion"))),
+        Subquery(Task.objects.filter(pk=OuterRef(f"{path}task")).values("external_id")),
+    )

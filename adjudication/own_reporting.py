@@ -12,14 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from academy.coefficients import Label
 from academy.intervals import Interval
 from academy.judge_matrix import category
-from adjudication import concordance, pace, verdict_reading
+from adjudication import concordance, opening, pace, verdict_reading
 from adjudication.calibration import GoldFigures, GoldResult, gold_figures
 from adjudication.concordance import Asked, Unit
 from adjudication.flow_reading import HANDED_IN
@@ -32,7 +31,7 @@ ITEMS_FOR_AGREEMENT = 200
 MISSED = 3
 HISTORY = 50
 TIMED = 1000
-TASK_NAME = Coalesce("record__task__external_id", "task__external_id")
+STANDS = (Seat.State.PENDING, Seat.State.SUBMITTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +120,17 @@ class History:
 
 def own_figures(user: Any, *, queue: Queue | None = None, at: datetime | None = None) -> OwnFigures:
     """The figures of one person, in a number of queries that never grows."""
-    now = at or timezone.now()
+    since = (at or timezone.now()).replace(hour=0, minute=0, second=0, microsecond=0)
     seats = own_seats(user, queue)
     results = told_gold(user, verdict_reading.gold_results(seats))
     agreement, items = agreement_with_others(user, queue)
+    numbers = counted(user, queue, since)
+    timed = spent(seats)
+    times_today = times_of([one for one in timed if one.done >= since])
     return OwnFigures(
-        today=today(user, queue, now),
-        submitted=seats.count(),
-        times=spent(seats),
+        today=Today(since, numbers["today"], times_today, numbers["undone"] or 0),
+        submitted=numbers["submitted"],
+        times=times_of(timed),
         calibration=gold_figures(results) if results else None,
         missed=missed(results),
         agreement=agreement,
@@ -138,40 +140,54 @@ def own_figures(user: Any, *, queue: Queue | None = None, at: datetime | None = 
 
 def own_seats(user: Any, queue: Queue | None) -> QuerySet[Seat]:
     """What somebody handed in and did not withdraw."""
-    seats: QuerySet[Seat] = Seat.objects.filter(
-        holder=user, state__in=(Seat.State.PENDING, Seat.State.SUBMITTED)
-    )
+    seats: QuerySet[Seat] = Seat.objects.filter(holder=user, state__in=STANDS)
     return seats if queue is None else seats.filter(item__queue=queue)
 
 
-def today(user: Any, queue: Queue | None, now: datetime) -> Today:
-    """What was done since midnight UTC."""
-    since = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    seats = own_seats(user, queue).filter(submitted_at__gte=since)
-    touched = Seat.objects.filter(Q(submitted_at__gte=since) | Q(held_at__gte=since), holder=user)
+def counted(user: Any, queue: Queue | None, since: datetime) -> dict[str, Any]:
+    """How much somebody handed in, `submitted` in all and `today`, and how often they undid it."""
+    seats = Seat.objects.filter(holder=user)
     if queue is not None:
-        touched = touched.filter(item__queue=queue)
-    undone = touched.aggregate(n=Sum("undone"))["n"] or 0
-    return Today(since, seats.count(), spent(seats), undone)
+        seats = seats.filter(item__queue=queue)
+    stands = Q(state__in=STANDS)
+    return seats.aggregate(
+        submitted=Count("pk", filter=stands),
+        today=Count("pk", filter=stands & Q(submitted_at__gte=since)),
+        undone=Sum("undone", filter=Q(submitted_at__gte=since) | Q(held_at__gte=since)),
+    )
 
 
-def spent(seats: QuerySet[Seat]) -> Times:
-    """Quartiles of the time of the newest reviews; the lease of each queue bounds a break."""
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """One review: when it was taken and handed in, and how many seconds the queue's lease lasts."""
+
+    held: datetime
+    done: datetime
+    lease: int
+
+
+def spent(seats: QuerySet[Seat]) -> list[Spent]:
+    """The times of the newest reviews."""
     timed = seats.filter(held_at__isnull=False, submitted_at__isnull=False)
     rows = timed.order_by("-submitted_at", "-pk").values_list(
         "held_at", "submitted_at", "item__queue__lease_seconds"
     )
-    return pace.times_of(
-        [
-            ((done - held).total_seconds(), limit)
-            for held, done, limit in rows[:TIMED]
-            if held is not None and done is not None
-        ]
-    )
+    return [
+        Spent(held, done, lease)
+        for held, done, lease in rows[:TIMED]
+        if held is not None and done is not None
+    ]
+
+
+def times_of(timed: Sequence[Spent]) -> Times:
+    """Quartiles of the time of reviews; the lease of each queue bounds a break."""
+    return pace.times_of([((one.done - one.held).total_seconds(), one.lease) for one in timed])
 
 
 def told_gold(user: Any, results: Sequence[GoldResult]) -> list[GoldResult]:
     """The gold results after which a person handed in ten more reviews, of any queue."""
+    if not results:
+        return []
     submitted = Seat.objects.filter(holder=user, submitted_at__isnull=False)
     newest = submitted.order_by("-submitted_at", "-pk").values_list("submitted_at", "pk")
     edge = newest[ITEMS_BEFORE_GOLD - 1 : ITEMS_BEFORE_GOLD].first()
@@ -185,11 +201,11 @@ def missed(results: Sequence[GoldResult]) -> tuple[Missed, ...]:
     wrong = [one for one in results if not one.is_right][-MISSED:]
     tasks = dict(
         ReviewItem.objects.filter(pk__in=[one.item for one in wrong])
-        .annotate(name=TASK_NAME)
+        .annotate(name=opening.task_name(""))
         .values_list("pk", "name")
     )
     return tuple(
-        Missed(one.seat, tasks[one.item] or f"item {one.item}", one.right, one.asked)
+        Missed(one.seat, tasks[one.item] or opening.unnamed(one.item), one.right, one.asked)
         for one in reversed(wrong)
     )
 
@@ -230,9 +246,7 @@ def own_history(
     seats = Seat.objects.filter(holder=user, state__in=HANDED_IN)
     if queue is not None:
         seats = seats.filter(item__queue=queue)
-    listed = seats.annotate(
-        task_name=Coalesce("item__record__task__external_id", "item__task__external_id")
-    ).select_related("item__queue")
+    listed = seats.annotate(task_name=opening.task_name()).select_related("item__queue")
     pages = Paginator(listed.order_by("-submitted_at", "-pk"), size)
     shown = pages.get_page(page)
     held = list(shown.object_list)
@@ -271,7 +285,7 @@ def _history_row(seat: Any, others: Sequence[Mapping[str, Any]]) -> HistoryRow:
         seat=seat.pk,
         item=seat.item_id,
         queue=seat.item.queue.title,
-        task=seat.task_name or f"item {seat.item_id}",
+        task=seat.task_name or opening.unnamed(seat.item_id),
         role=seat.role,
         submitted_at=seat.submitted_at,
         seconds=(seat.submitted_at - seat.held_at).total_seconds() if has_times else None,

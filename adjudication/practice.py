@@ -105,6 +105,7 @@ def bench(
         ),
         "masked": sum(mask.count(text) for text in texts),
         "fields": made,
+        "keys": forms.keys_of(QUESTIONS),
         "sections": forms.sections(made, ()),
         "answered": sum(1 for given in stored.values() if given.get("state")),
         "problems": problems or {},

@@ -16,6 +16,8 @@ from academy import deciding as core
 from academy.errors import AcademyError
 from academy.models import Criterion
 
+# Where a draft keeps the comment on the whole item; no question has an empty key.
+COMMENT = ""
 CANNOT_TELL = "unk"
 DEFECTIVE = "odd"
 NOT_APPLICABLE = "na"

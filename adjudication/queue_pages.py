@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from academy.querysets import has_role
@@ -43,36 +43,26 @@ class QueueRow:
     done: int
     counts: QueueCounts
     drafts: int = 0
-    skipped: int = 0
     closed: str = ""
     agreement: str = ""
     role: str = "reviewer"
     holds: bool = False
 
 
-@dataclass(slots=True)
-class Own:
-    """One's own drafts, and what one passed over, by queue."""
-
-    drafts: dict[int, int] = field(default_factory=dict)
-    skipped: dict[int, int] = field(default_factory=dict)
-    totals: dict[str, int] = field(default_factory=dict)
-
-
 def queues_context(user: Any, query: Mapping[str, str]) -> dict[str, Any]:
     """Everything on the page of queues."""
     seat = claiming.current_seat(user)
-    own = own_of(user)
     reviews = has_role(user, "reviewer", "adjudicator")
-    rows = queue_rows(user, seat, own)
+    rows = queue_rows(user, seat)
     tab = query.get("s", "all")
     tab = tab if tab in TABS else "all"
-    own.totals["pending"] = sum(row.waiting for row in rows if not row.closed)
+    totals = totals_of(rows, user)
     figures = own_reporting.own_figures(user) if reviews else None
     return {
         "rows": [row for row in rows if tab != "pending" or (row.waiting and not row.closed)],
+        "next_up": next((row for row in rows if row.waiting and not row.closed), None),
         "tab": tab,
-        "tabs": [(name, own.totals.get(name)) for name in TABS],
+        "tabs": [(name, totals.get(name)) for name in TABS],
         "page": items_page(user, tab, query) if tab not in ("all", "pending") else None,
         "seat": seat,
         "seat_name": opening.name_of(seat.item) if seat else "",
@@ -88,24 +78,16 @@ def queues_context(user: Any, query: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def own_of(user: Any) -> Own:
-    """One's own part in numbers, in a fixed number of queries."""
-    own = Own()
-    for queue_id in own_drafts(user).values_list("item__queue", flat=True):
-        own.drafts[queue_id] = own.drafts.get(queue_id, 0) + 1
-    passed = Skip.objects.filter(user=user).values_list("item__queue", "act")
-    acts: dict[str, int] = {}
-    for queue_id, act in passed:
-        acts[act] = acts.get(act, 0) + 1
-        if act == Skip.Act.SKIP:
-            own.skipped[queue_id] = own.skipped.get(queue_id, 0) + 1
-    own.totals = {
-        "draft": sum(own.drafts.values()),
-        "submitted": own_submitted(user).count(),
-        "skipped": acts.get(Skip.Act.SKIP, 0) + acts.get(Skip.Act.DEFER, 0),
+def totals_of(rows: list[QueueRow], user: Any) -> dict[str, int]:
+    """What the tabs count: what waits, and one's own part in all queues."""
+    own = [row for row in rows if row.role == Seat.Role.REVIEWER]
+    return {
+        "pending": sum(row.waiting for row in rows if not row.closed),
+        "draft": sum(row.drafts for row in own),
+        "submitted": sum(row.counts.mine for row in own),
+        "skipped": sum(row.counts.skipped + row.counts.deferred for row in own),
         "escalated": escalated(user).count(),
     }
-    return own
 
 
 def own_drafts(user: Any) -> QuerySet[Draft]:
@@ -131,7 +113,7 @@ def escalated(user: Any) -> QuerySet[Skip]:
     return found if has_role(user, "adjudicator", "curator", "auditor") else found.filter(user=user)
 
 
-def queue_rows(user: Any, seat: Seat | None, own: Own) -> list[QueueRow]:
+def queue_rows(user: Any, seat: Seat | None) -> list[QueueRow]:
     """The queues a person sees, those of a third person after them."""
     queues = list(
         Queue.objects.visible_to(user)
@@ -140,7 +122,7 @@ def queue_rows(user: Any, seat: Seat | None, own: Own) -> list[QueueRow]:
     )
     counts = remaining.queue_counts(queues, user)
     agreed = equal_answers.shares_of(counts)
-    thirds = own_thirds(user)
+    drafts = dict(own_drafts(user).values_list("item__queue").annotate(n=Count("pk")))
     held = (seat.item.queue_id, seat.role) if seat is not None else None
     competing = conflicts.Competing.of(user, {queue.version_id for queue in queues})
     rows = []
@@ -157,37 +139,24 @@ def queue_rows(user: Any, seat: Seat | None, own: Own) -> list[QueueRow]:
                 waiting=count.open,
                 total=count.total,
                 done=count.done + count.waiting,
-                drafts=own.drafts.get(queue.pk, 0),
-                skipped=own.skipped.get(queue.pk, 0),
+                drafts=drafts.get(queue.pk, 0),
                 agreement=report_pages.percent(agreed[queue.pk]),
                 holds=held == (queue.pk, Seat.Role.REVIEWER),
             )
         )
-        decided = thirds.get(queue.pk, 0)
-        if decides and (count.waiting or decided):
+        if decides and (count.waiting or count.thirds):
             rows.append(
                 QueueRow(
                     **known,
                     form="decide",
                     waiting=count.waiting,
-                    total=count.waiting + decided,
-                    done=decided,
+                    total=count.waiting + count.thirds,
+                    done=count.thirds,
                     role="third",
                     holds=held == (queue.pk, Seat.Role.THIRD),
                 )
             )
     return sorted(rows, key=lambda row: (bool(row.closed), row.role == "third"))
-
-
-def own_thirds(user: Any) -> dict[int, int]:
-    """How many items one decided as the third person, by queue."""
-    found: dict[int, int] = {}
-    seats = Seat.objects.filter(
-        holder=user, role=Seat.Role.THIRD, state__in=("pending", "submitted")
-    )
-    for queue_id in seats.values_list("item__queue", flat=True):
-        found[queue_id] = found.get(queue_id, 0) + 1
-    return found
 
 
 def held_by_others(user: Any) -> list[dict[str, Any]]:
@@ -218,11 +187,16 @@ def last_items(user: Any) -> list[dict[str, Any]]:
     """One's last reviews, each with what was said how often."""
     seats = (
         own_submitted(user)
-        .select_related(*bench.SUBJECTS)
+        .annotate(task_name=opening.task_name())
         .order_by("-submitted_at", "-pk")[:LAST_SHOWN]
     )
     return [
-        {"seat": seat, "name": opening.name_of(seat.item), "said": said_in(seat)} for seat in seats
+        {
+            "seat": seat,
+            "name": seat.task_name or opening.unnamed(seat.item_id),
+            "said": said_in(seat),
+        }
+        for seat in seats
     ]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from adjudication.models import ItemTally, Queue, ReviewItem, Seat, Skip
 
@@ -66,18 +66,18 @@ class QueueCounts:
     """A queue in numbers: its items by state, and one's own part.
 
     `open` and `waiting` are for reviewers and third persons, `done` are resolved, `closed` needed
-    nobody any more; `held` are seats under a lease, `mine` one's own submissions, `deferred` what
-    one put off.
+    nobody any more. One's own are `mine`, what one handed in, of which `thirds` as the third
+    person, and what one `skipped` or `deferred`.
     """
 
     open: int = 0
     waiting: int = 0
     done: int = 0
     closed: int = 0
-    held: int = 0
     mine: int = 0
+    thirds: int = 0
+    skipped: int = 0
     deferred: int = 0
-    next_free_at: datetime | None = None
 
     @property
     def total(self) -> int:
@@ -85,47 +85,49 @@ class QueueCounts:
         return self.open + self.waiting + self.done
 
 
-def queue_counts(
-    queues: Iterable[Queue], user: Any, *, at: datetime | None = None
-) -> Mapping[int, QueueCounts]:
+def queue_counts(queues: Iterable[Queue], user: Any) -> Mapping[int, QueueCounts]:
     """The numbers of several queues by their ids, in a fixed number of queries.
 
-    Nothing here grows with the number of items: states are tallied, and of the seats only those
-    are looked at that somebody holds, or that are one's own.
+    Nothing here grows with the number of items: states are tallied, and of the seats only one's
+    own are looked at.
     """
     ids = [queue.pk for queue in queues]
-    now = at or timezone.now()
     by_state: dict[int, dict[str, int]] = {pk: {} for pk in ids}
     for queue_id, state, number in ItemTally.objects.filter(queue__in=ids).values_list(
         "queue", "state", "number"
     ):
         by_state[queue_id][state] = number
-    held = held_seats(now).filter(item__queue__in=ids).values_list("item__queue")
-    holding = {
-        queue_id: (number, soonest)
-        for queue_id, number, soonest in held.annotate(n=Count("pk"), soonest=Min("lease_until"))
-    }
-    own = Seat.objects.filter(
-        holder=user, state__in=(Seat.State.PENDING, Seat.State.SUBMITTED), item__queue__in=ids
-    )
-    mine = dict(own.values_list("item__queue").annotate(n=Count("pk")))
-    put_off = Skip.objects.filter(
-        user=user, act=Skip.Act.DEFER, item__queue__in=ids, item__state=ReviewItem.State.OPEN
-    )
-    deferred = dict(put_off.values_list("item__queue").annotate(n=Count("pk")))
+    own = own_part(ids, user)
     return {
         pk: QueueCounts(
             open=by_state[pk].get(ReviewItem.State.OPEN, 0),
             waiting=by_state[pk].get(ReviewItem.State.DECIDED, 0),
             done=by_state[pk].get(ReviewItem.State.RESOLVED, 0),
             closed=by_state[pk].get(ReviewItem.State.CLOSED, 0),
-            held=holding.get(pk, (0, None))[0],
-            next_free_at=holding.get(pk, (0, None))[1],
-            mine=mine.get(pk, 0),
-            deferred=deferred.get(pk, 0),
+            **own.get(pk, {}),
         )
         for pk in ids
     }
+
+
+def own_part(queues: Iterable[int], user: Any) -> Mapping[int, dict[str, int]]:
+    """What somebody handed in and passed over, by queue, as `QueueCounts` names it."""
+    ids = list(queues)
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    seats = Seat.objects.filter(
+        holder=user, state__in=(Seat.State.PENDING, Seat.State.SUBMITTED), item__queue__in=ids
+    )
+    for pk, mine, thirds in seats.values_list("item__queue").annotate(
+        mine=Count("pk"), thirds=Count("pk", filter=Q(role=Seat.Role.THIRD))
+    ):
+        found[pk] |= {"mine": mine, "thirds": thirds}
+    skips = Skip.objects.filter(user=user, item__queue__in=ids)
+    for pk, skipped, deferred in skips.values_list("item__queue").annotate(
+        skipped=Count("pk", filter=Q(act=Skip.Act.SKIP)),
+        deferred=Count("pk", filter=Q(act=Skip.Act.DEFER)),
+    ):
+        found[pk] |= {"skipped": skipped, "deferred": deferred}
+    return found
 
 
 def held_seats(at: datetime) -> QuerySet[Seat]:

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from academy import deciding as core
+from academy import work
 from academy.errors import AcademyError
 from academy.models import Decision
 from adjudication import choosing, conflicts, judges, kinds, seating
@@ -213,7 +214,7 @@ def bring_back(item: ReviewItem, *, keys: Sequence[str], reason: str, by: Any = 
     return found
 
 
-@transaction.atomic
+@work.owing()
 def withdraw(seat: Seat, *, user: Any, reason: str) -> None:
     """Take one's verdicts back before the item is resolved: kept, withdrawn and linked.
 

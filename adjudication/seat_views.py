@@ -157,7 +157,11 @@ def sent_back(request: SiteRequest, seat: Seat, *, status: int, **sent: Any) -> 
 @require_POST
 @signed_in
 def submit(request: SiteRequest, pk: int) -> HttpResponse:
-    """Hand the verdicts in and open the next item; what is missing comes back with the form."""
+    """Hand the verdicts in and open the next item; what is missing comes back with the form.
+
+    So does what would go over a newer draft, until that was told: `seen` is the draft of which the
+    window knows.
+    """
     seat = seen_seat(request, pk, FEW_ROWS)
     if is_over(request, seat):
         return go(request, reverse("adjudication:seat", args=[seat.pk]))
@@ -165,6 +169,11 @@ def submit(request: SiteRequest, pk: int) -> HttpResponse:
     problems = deciding.problems_of(seat, content)
     if problems:
         return incomplete(request, seat, problems)
+    words = forms.with_comment(content, request.POST)
+    revision = number(request.POST.get("revision", ""))
+    seen = max(revision, number(request.POST.get("seen", "")))
+    if deciding.is_overtaken(seat, user=request.user, content=words, revision=seen):
+        return sent_back(request, seat, status=409, content=words, revision=revision)
     comment = forms.comment_of(request.POST)
     done = deciding.submit(seat, user=request.user, verdicts=content, comment=comment)
     if done.is_extra:

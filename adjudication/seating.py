@@ -22,6 +22,16 @@ UPDATE adjudication_bookmark b SET version = b.version + 1,
        item = CASE WHEN is_past THEN %(item)s - 1 ELSE b.item END
 FROM locked WHERE locked.id = b.id
 """
+# What whoever held the seat before left on it; a draft is there from the claim on.
+MAKE_OWN = """
+UPDATE adjudication_seat s
+SET comment = '', verdicts = '{}', guideline_id = NULL, undone = 0,
+    suggestion_seen = own.suggestion_seen, not_blind = own.not_blind
+FROM adjudication_draft own
+WHERE s.id = %(seat)s AND own.item_id = s.item_id AND own.user_id = %(user)s
+  AND (s.comment <> '' OR s.undone > 0 OR s.suggestion_seen OR s.not_blind <> ''
+       OR own.suggestion_seen OR own.not_blind <> '')
+"""
 OF_ITEM = ("record", "finding", "criterion", "task", "appeal")
 
 
@@ -39,6 +49,12 @@ def free_seat(item: ReviewItem, *, role: str) -> Seat:
         item.seats.filter(role=role, state=Seat.State.FREE).order_by("number").first()
     )
     return found or add_seat(item, role=role)
+
+
+def make_own(seat_id: int, user: Any) -> None:
+    """Leave nothing on a claimed seat but what its holder themselves saw of the item."""
+    with connection.cursor() as cursor:
+        cursor.execute(MAKE_OWN, {"seat": seat_id, "user": user.pk})
 
 
 def look_again(queue_id: int, items: Iterable[ReviewItem]) -> None:

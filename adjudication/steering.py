@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Coalesce
 
-from academy import auditing
+from academy import auditing, work
 from academy.errors import AcademyError
 from adjudication import assigning, seating
 from adjudication.models import Guideline, Queue, ReviewItem, Seat
@@ -21,7 +21,7 @@ CHANGED = (
 LONGEST_GUIDELINE = 50_000
 
 
-@transaction.atomic
+@work.owing()
 def change_queue(queue: Queue, *, by: Any, **facts: Any) -> list[str]:
     """Change the rules of a queue; gives the names of what changed, which the trail keeps.
 

@@ -14,7 +14,7 @@ from django.db.models import F, Q, QuerySet
 from academy.models import Criterion, Exposure, InstanceRecord
 from academy.querysets import has_role
 from academy.tables import Column, Kind, Row
-from adjudication import reporting
+from adjudication import golding, reporting
 from adjudication.models import ExtraVerdict, Gold, Queue, ReviewItem, Seat
 
 BATCH = 500
@@ -216,10 +216,8 @@ def gold_of(seats: Iterable[Seat]) -> dict[int, Mapping[str, Any]]:
 def item_facts(reading: Reading, item: ReviewItem, entrant: str | None) -> Row:
     """What is said of the item in each of its rows."""
     task = item.task if item.record is None else item.record.task
-    state: str = item.state
-    if state == ReviewItem.State.GOLD and not reading.is_whole:
-        # One's own gold item looks like any other.
-        state = ReviewItem.State.RESOLVED
+    # One's own gold item looks like any other.
+    state = item.state if reading.is_whole else golding.shown_state(item)
     return {
         "queue": reading.queue.title,
         "kind": reading.queue.kind,

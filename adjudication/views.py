@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -28,16 +31,29 @@ MOST = 2**63 - 1
 
 
 def signed_in(view: View) -> View:
-    """Send people to the login page, but tell a script by 403: it would put that page into this."""
+    """Send people to the login page, but tell a script by 403: it would put that page into this.
+
+    Whoever sent a form comes back to the page it stood on.
+    """
     with_login = login_required(view)
 
     @wraps(view)
     def guarded(request: SiteRequest, *args: Any, **named: Any) -> HttpResponse:
         if request.htmx and not request.user.is_authenticated:
             return HttpResponse(status=403)
+        if request.method == "POST" and not request.user.is_authenticated:
+            return redirect_to_login(page_of_form(request))
         return with_login(request, *args, **named)
 
     return guarded
+
+
+def page_of_form(request: SiteRequest) -> str:
+    """The page from which a form was sent, as the browser tells it; else the page of queues."""
+    came_from = request.headers.get("Referer", "")
+    if url_has_allowed_host_and_scheme(came_from, {request.get_host()}):
+        return urlsplit(came_from).path
+    return reverse("adjudication:queues")
 
 
 def number(text: str) -> int:
@@ -111,7 +127,8 @@ def queue_detail(request: SiteRequest, pk: int) -> HttpResponse:
     """The items of a queue, for those who run or watch review."""
     check_part(request.user, "adjudicator", "curator", "auditor")
     queues = Queue.objects.visible_to(request.user).select_related("version__suite")
-    context = item_pages.queue_context(get_object_or_404(queues, pk=pk), request.GET)
+    queue = get_object_or_404(queues, pk=pk)
+    context = item_pages.queue_context(queue, request.user, request.GET)
     return render(request, "adjudication/queue_detail.html", context)
 
 

@@ -76,6 +76,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "academy.project.addresses.without_null",
+    "academy.project.addresses.with_page",
 ]
 
 ROOT_URLCONF = "academy.project.urls"

@@ -11,8 +11,15 @@ from django.test.utils import CaptureQueriesContext
 
 from academy import carrying, keying, passes, publishing
 from academy.errors import AcademyError
-from academy.models import Criterion, Decision, InstanceRecord, SuiteVersion
-from adjudication import appealing, claiming, deciding
+from academy.models import (
+    AuditEvent,
+    Criterion,
+    Decision,
+    InstanceRecord,
+    ScoringPass,
+    SuiteVersion,
+)
+from adjudication import appealing, claiming, correcting, deciding
 from adjudication.models import Appeal, Queue, ReviewItem
 from adjudication.policies import Policy
 from adjudication.remaining import NothingFree
@@ -242,7 +249,43 @@ def test_a_wrong_key_keeps_the_appeal_open_until_its_pass_is_named(client: Clien
     client.logout()
     told = client.get(page).content.decode()
     assert "the sheet says 120" in told
-    assert f"pass {staged.number}" in told
+    assert f"Pass {staged.number} is staged; it counts once it is published." in told
+
+
+def test_another_pass_is_named_until_the_one_named_is_published(client: Client) -> None:
+    version, record, entrant = with_key()
+    appeal, _appeals = subjects.appeal_by(entrant, record)
+    decided(appeal, "key", "the sheet says 120")
+    curator = subjects.curator()
+    first = revised(version, 121)
+    correcting.name_pass(appeal, first.number, by=curator)
+    second = revised(version, 120)
+    page = f"/review/appeals/{appeal.pk}/"
+    told = client.get(page).content.decode()
+    assert "was replaced before it counted; a curator names another." in told
+    client.force_login(curator)
+    assert "Name this pass instead" in client.get(page).content.decode()
+    form = {"pass": str(second.number), "why": "121 was a slip of the pen"}
+    assert client.post(f"{page}pass/", form).status_code == 302
+    appeal.refresh_from_db()
+    assert appeal.scoring_pass == second
+    assert "121 was a slip of the pen" in client.get(page).content.decode()
+    passes.publish(second, reason="corrected")
+    assert "Name this pass instead" not in client.get(page).content.decode()
+    third = revised(version, 119)
+    late = client.post(f"{page}pass/", {"pass": str(third.number), "why": "again"})
+    assert late.status_code == 422
+    assert "is published, so it stands." in late.content.decode()
+
+
+def revised(version: SuiteVersion, value: int) -> ScoringPass:
+    """The pass that a new value in the key of the first task stages, scored."""
+    key = {"quantities": [{"item": "t-0", "value": value, "unit": "sf"}]}
+    keying.revise(version, {"t-0": key}, reason=f"it says {value}")
+    build.do_work()
+    staged = passes.staged_pass(version)
+    assert staged is not None
+    return staged
 
 
 def test_only_curators_name_the_pass(client: Client) -> None:
@@ -309,6 +352,48 @@ def test_a_wrong_task_keeps_the_appeal_open_until_the_version_that_corrects_it_i
     assert "This run was not carried over to it." in told
     carried = carrying.carry_run(record.run, corrected, reason="corrected").run
     assert f'judged again as <a href="/runs/{carried.pk}/">' in client.get(page).content.decode()
+
+
+def test_another_version_is_named_until_the_run_is_judged_again(client: Client) -> None:
+    _version, record, entrant = with_key()
+    appeal, _appeals = subjects.appeal_by(entrant, record)
+    decided(appeal, "version", "the sheet is of another floor")
+    wrong = edition("wrong", prompt="Measure the third floor.")
+    right = edition("right", prompt="Measure the second floor.")
+    curator = subjects.curator()
+    correcting.name_version(appeal, wrong.pk, by=curator)
+    closed_at = appeal.closed_at
+    page, address = f"/review/appeals/{appeal.pk}/", f"/review/appeals/{appeal.pk}/version/"
+    client.force_login(curator)
+    for form, told in (
+        ({"version": str(right.pk), "why": " "}, "Say why another is named"),
+        ({"version": str(wrong.pk), "why": "again"}, "This is what is named already."),
+        ({"version": str(right.pk), "why": "x" * 2_001}, "at most 2,000 are kept"),
+        ({"version": "9" * 30, "why": "canary"}, "Choose another version of the same suite"),
+    ):
+        refused = client.post(address, form)
+        assert refused.status_code == 422
+        assert told in refused.content.decode()
+        assert form["why"] in refused.content.decode()
+    appeal.refresh_from_db()
+    assert (appeal.version, appeal.renamed_at) == (wrong, None)
+    form = {"version": str(right.pk), "why": "the floors were\x00 mixed up"}
+    told = client.post(address, form, follow=True).content.decode()
+    assert f"{right} corrects it." in told
+    appeal.refresh_from_db()
+    assert (appeal.version, appeal.outcome_reason) == (right, "the sheet is of another floor")
+    assert (appeal.closed_at, appeal.closed_by) == (closed_at, curator)
+    noted = AuditEvent.objects.get(act="appeal.rename", subject=f"appeal:{appeal.pk}")
+    assert (noted.actor, noted.details) == (curator, {"before": str(wrong), "after": str(right)})
+    client.logout()
+    assert "floors were" in client.get(page).content.decode()
+    publishing.publish_version(right, reason="corrected")
+    carrying.carry_run(record.run, right, reason="corrected")
+    client.force_login(curator)
+    assert "Name this version instead" not in client.get(page).content.decode()
+    late = client.post(address, {"version": str(wrong.pk), "why": "back"})
+    assert late.status_code == 422
+    assert "judged again under the version that was named" in late.content.decode()
 
 
 def edition(name: str, **changed: str) -> SuiteVersion:

@@ -191,7 +191,8 @@ def test_a_reviewer_of_the_entrants_organisation_who_enters_nothing_may_review(
     run = queue.items.first().record.run  # type: ignore[union-attr]
     run.entrant.organization = anna.memberships.get().organization
     run.entrant.save()
-    assert build.claimed(queue, anna)
+    seat = build.claimed(queue, anna)
+    assert (seat.holder, seat.item.record.run_id) == (anna, run.pk)  # type: ignore[union-attr]
 
 
 def test_nobody_judges_what_they_submitted(anna: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from academy.errors import AcademyError
 from academy.models import AuditEvent, Decision, Score
@@ -98,6 +99,39 @@ def test_gold_looks_like_any_other_item_to_its_reviewer(queue: Queue) -> None:
     counts = queue_counts([queue], anna)[queue.pk]
     assert counts.open + counts.waiting + counts.done == 9
     assert met_by(queue, anna, 9).count("gold") == 1
+
+
+@pytest.mark.parametrize("seats", [1, 2])
+def test_gold_looks_like_any_other_item_once_it_is_handed_in(
+    client: Client, queue: Queue, seats: int
+) -> None:
+    anna = build.reviewer("anna")
+    build.add_seats(queue, seats)
+    met_by(queue, anna, 2 * EVERY)
+    client.force_login(anna)
+    pages = {True: set(), False: set()}  # type: ignore[var-annotated]
+    for seat in Seat.objects.filter(holder=anna, state="submitted").select_related("item"):
+        page = client.get(f"/review/seats/{seat.pk}/").content.decode()
+        told = ("It counts." in page, "as soon as the other" in page, "Withdraw this" in page)
+        pages[seat.item.state == "gold"].add(told)
+    assert pages[True] == pages[False] == {(seats == 1, seats == 2, seats == 2)}
+
+
+def test_lists_of_items_show_gold_to_nobody_who_may_meet_it(client: Client, queue: Queue) -> None:
+    carla = build.person("carla", "adjudicator", "auditor")
+    met_by(queue, carla, 4)
+    gold = Seat.objects.get(holder=carla, item__state="gold").item
+    ordinary = queue.items.filter(state="open").first()
+    assert ordinary is not None
+    assert (gold.chosen_because, gold.probability) == (ordinary.chosen_because, 1.0)
+    for who, sees in ((carla, False), (build.person("aude", "auditor"), True)):
+        client.force_login(who)
+        for state in ("", "gold"):
+            page = client.get(f"/review/queues/{queue.pk}/?state={state}").content.decode()
+            assert (f"/review/items/{gold.pk}/" in page) is sees
+            assert ("?state=gold" in page) is sees
+        page = client.get(f"/review/items/{gold.pk}/").content.decode()
+        assert ("Gold" in page) is sees
 
 
 def test_nobody_meets_the_record_of_an_item_they_decided_as_gold(queue: Queue) -> None:

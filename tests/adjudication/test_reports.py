@@ -446,7 +446,9 @@ def test_strangers_find_no_report(client: Client, queue: Queue, roles: tuple[str
 
 @db
 def test_who_is_not_signed_in_is_asked_to(client: Client, queue: Queue) -> None:
-    assert client.get(url_of(queue)).status_code == 302
+    response = client.get(url_of(queue))
+    assert response.status_code == 302
+    assert response["Location"] == f"{reverse('login')}?next={url_of(queue)}"
 
 
 @db

@@ -79,7 +79,9 @@ def test_the_whole_walk_works_with_plain_forms(client: Client, queue: Queue, ann
     assert "Draft saved." in text_of(saved)
     assert typed(saved.content.decode(), seat) == [("no", "half"), ("", "half")]
 
-    sent = client.post(url_of(seat, "submit"), build.posted(seat.item, False), follow=True)
+    sent = client.post(
+        url_of(seat, "submit"), build.posted(seat.item, False, revision=1), follow=True
+    )
     following = Seat.objects.get(holder=anna, state="held")
     assert sent.redirect_chain == [(url_of(following), 302)]
     assert "q-0 submitted" in sentences(sent)
@@ -89,7 +91,7 @@ def test_the_whole_walk_works_with_plain_forms(client: Client, queue: Queue, ann
     back = client.post(url_of(seat, "undo"), follow=True)
     assert back.redirect_chain == [(f"{url_of(seat)}#undone", 302)]
     assert typed(back.content.decode(), seat) == [("no", "seen"), ("yes", "seen")]
-    client.post(url_of(seat, "submit"), build.posted(seat.item, False))
+    client.post(url_of(seat, "submit"), build.posted(seat.item, False, revision=2))
     seat.refresh_from_db()
     assert deciding.finalise(seat.pk, at=seat.final_at)
     outcome = client.get(url_of(seat))
@@ -134,7 +136,7 @@ def test_the_transcript_is_a_page_and_a_part(client: Client, seat: Seat) -> None
 def test_a_strange_place_in_the_transcript_is_no_error(
     client: Client, seat: Seat, query: str
 ) -> None:
-    assert client.get(f"{url_of(seat)}?{query}").status_code == 200
+    assert '<div id="steps"' in text_of(client.get(f"{url_of(seat)}?{query}"))
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])
@@ -233,7 +235,14 @@ def test_anonymous_people_are_sent_to_sign_in_and_scripts_are_told(
         assert (answer.status_code, answer["Location"]) == (302, f"/login/?next={url}")
     posts = [reverse("adjudication:claim", args=[seat.item.queue_id])]
     for url in posts + [url_of(seat, act) for act in ACTS]:
-        assert client.post(url, build.posted(seat.item))["Location"] == f"/login/?next={url}"
+        for came_from, page in (
+            (f"http://testserver{url_of(seat)}?q=1", url_of(seat)),
+            ("https://elsewhere.test/review/", "/review/"),
+            ("", "/review/"),
+        ):
+            sent = client.post(url, build.posted(seat.item), headers={"referer": came_from})
+            # The address of the form itself would show nothing after the login.
+            assert sent["Location"] == f"/login/?next={page}"
         # A login page would be put in the place of a few words.
         assert client.post(url, build.posted(seat.item), **HTMX).status_code == 403
     assert not Draft.objects.filter(revision__gt=0).exists()
@@ -323,6 +332,25 @@ def test_a_stale_window_keeps_its_words_and_the_newer_draft_stays(
     assert (kept.content["R1"]["reason"], kept.revision) == ("newer", 1)
 
 
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_stale_window_hands_nothing_in_before_it_was_told(
+    client: Client, seat: Seat, headers: dict[str, Any]
+) -> None:
+    client.post(url_of(seat, "draft"), build.posted(seat.item, reason="newer"), **HTMX)
+    older = build.posted(seat.item, reason="older")
+    told = client.post(url_of(seat, "submit"), older, **headers)
+    assert told.status_code == 409
+    assert "A newer draft was saved in another window." in sentences(told)
+    assert typed(told.content.decode(), seat)[0][1] == "older"
+    seat.refresh_from_db()
+    assert (seat.state, Draft.objects.get().content["R1"]["reason"]) == ("held", "newer")
+    seen = re.search(r'name="seen" value="(\d+)"', text_of(told))
+    assert seen is not None
+    client.post(url_of(seat, "submit"), {**older, "seen": seen[1]}, **headers)
+    seat.refresh_from_db()
+    assert (seat.state, seat.verdicts["R1"]["reason"]) == ("pending", "older")
+
+
 @pytest.mark.parametrize("revision", ["", "x", "-1", "²", "9" * 30])
 def test_a_revision_that_is_none_is_stale_or_the_first(
     client: Client, seat: Seat, revision: str
@@ -362,7 +390,9 @@ def test_a_lost_seat_keeps_the_words_and_takes_them_as_extra(
     assert told in sentences(page)
     assert typed(page.content.decode(), seat)[0] == ("no", "mine")
     sent = client.post(
-        url_of(seat, "submit"), build.posted(seat.item, False, reason="mine, more"), follow=True
+        url_of(seat, "submit"),
+        build.posted(seat.item, False, reason="mine, more", revision=1),
+        follow=True,
     )
     assert "Your verdict is kept as an extra review" in text_of(sent)
     extra = ExtraVerdict.objects.get()

@@ -14,9 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from academy.models import Decision, Exposure
-from adjudication import assigning, claiming, context, deciding, forms
+from adjudication import assigning, claiming, context, deciding
 from adjudication.models import Draft, Queue, Seat, Skip
 from adjudication.policies import Policy
+from adjudication.questions import COMMENT
 from tests import factories as make
 from tests.adjudication import builders as build
 from tests.adjudication import example_suites as examples
@@ -103,6 +104,19 @@ def test_what_a_judge_said_is_sealed_unless_the_queue_opens_it_and_that_is_kept(
     assert Decision.objects.filter(source="person", suggestion_seen=True).count() == 2
 
 
+def test_where_no_judge_was_asked_there_is_nothing_to_look_at(client: Client) -> None:
+    anna = signed_in(client, build.reviewer("anna"))
+    queue = build.waiting_queue(1, policy=Policy(suggestion="open").as_json())
+    seat = build.claimed(queue, anna)
+    page = client.get(url_of(seat))
+    assert "No judge was asked about this record." in sentences(page)
+    assert "Show what the judge said" not in text_of(page)
+    refused = client.post(url_of(seat, "suggestion"), follow=True)
+    assert "there is nothing to show" in text_of(refused)
+    seat.refresh_from_db()
+    assert not seat.suggestion_seen
+
+
 def test_comments_and_verdicts_of_others_are_sealed_until_the_item_is_decided(
     client: Client,
 ) -> None:
@@ -150,11 +164,57 @@ def test_comments_and_verdicts_of_others_are_sealed_until_the_item_is_decided(
     assert ">otto<" not in page
 
 
+def test_a_seat_that_goes_from_hand_to_hand_tells_nothing_of_who_held_it(client: Client) -> None:
+    anna, bea = build.reviewer("anna"), build.reviewer("bea")
+    queue = talkative_queue(judge="canary-judge")
+    Queue.objects.update(policy=Policy(suggestion="open").as_json())
+    queue.refresh_from_db()
+    seat = left_behind(client, queue, anna, "canary-anna")
+    signed_in(client, bea)
+    assert build.claimed(queue, bea).pk == seat.pk
+    page = text_of(client.get(url_of(seat)))
+    assert "canary" not in page
+    assert "you reported" not in page
+    assert "Show what the judge said" in page
+    seat.refresh_from_db()
+    assert (seat.suggestion_seen, seat.not_blind, seat.undone) == (False, "", 0)
+    left_behind(client, queue, bea, "canary-bea")
+
+    signed_in(client, anna)
+    assert build.claimed(queue, anna).pk == seat.pk
+    page = text_of(client.get(url_of(seat)))
+    assert "canary-anna" in page
+    assert "canary-judge" in page
+    assert "you reported" in page
+    assert "canary-bea" not in page
+    claiming.release(seat, user=anna)
+    signed_in(client, bea)
+    build.claimed(queue, bea)
+    client.post(url_of(seat, "suggestion"))
+    client.post(url_of(seat, "submit"), {**build.posted(seat.item, revision=9), "m-item": "canary"})
+    signed_in(client, anna)
+    assert "canary-bea" not in text_of(client.get(url_of(seat)))
+
+
+def left_behind(client: Client, queue: Queue, user: Any, words: str) -> Seat:
+    """A seat on which somebody looked, commented and reported, that was submitted, undone, left."""
+    signed_in(client, user)
+    seat = build.claimed(queue, user)
+    client.post(url_of(seat, "suggestion"))
+    client.post(url_of(seat, "not-blind"), {"text": words})
+    client.post(url_of(seat, "submit"), {**build.posted(seat.item, revision=9), "m-item": words})
+    client.post(url_of(seat, "undo"))
+    client.post(url_of(seat, "release"))
+    seat.refresh_from_db()
+    assert seat.state == "free"
+    return seat
+
+
 def test_a_comment_comes_back_with_the_draft_and_after_an_undo(client: Client) -> None:
     anna = signed_in(client, build.reviewer("anna"))
     seat = build.claimed(build.waiting_queue(1), anna)
     client.post(url_of(seat, "draft"), {**build.posted(seat.item), "m-item": "first words"})
-    assert Draft.objects.get().content[forms.COMMENT]["reason"] == "first words"
+    assert Draft.objects.get().content[COMMENT]["reason"] == "first words"
     assert "first words" in text_of(client.get(url_of(seat)))
     sent = {**build.posted(seat.item, revision=1), "m-item": "last words"}
     client.post(url_of(seat, "submit"), sent)
