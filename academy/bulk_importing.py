@@ -45,7 +45,7 @@ def keep_upload(
         raise AcademyError(f"A file cannot be called {name!r}: the name {why}.")
     row = BulkImport(kind=kind, name=plain[:300], size=size, choices=dict(choices), person=by)
     row.file = default_storage.save(f"{FOLDER}/{row.pk}/upload", File(stream))
-    with transaction.atomic():
+    with work.owing():
         row.save()
         auditing.note("import.upload", f"import:{row.pk}", by=by, name=row.name, size=size)
         work.enqueue(
@@ -60,7 +60,7 @@ def keep_upload(
 
 def confirm(row: BulkImport, *, by: Any, publish: bool = False) -> BulkImport:
     """Import what a dry run has shown. Raises AcademyError unless it waits for that."""
-    with transaction.atomic():
+    with work.owing():
         held = BulkImport.objects.select_for_update(of=("self",)).get(pk=row.pk)
         if held.stage != Stage.READ:
             raise AcademyError(
@@ -91,7 +91,7 @@ def _owe(row: BulkImport) -> None:
 def _at_once(row: BulkImport) -> BulkImport:
     if is_small(row):
         write = read_or_import({"import": str(row.pk)})
-        with transaction.atomic():
+        with work.owing():
             write()
         row.refresh_from_db()
     return row

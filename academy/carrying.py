@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
-from academy import auditing, recognising, scheduling, tasks
+from academy import auditing, recognising, scheduling, tasks, work
 from academy.canonical import digest
 from academy.errors import AcademyError
 from academy.identity import ORDINAL_BITS, REPLICATE_BITS, VARIANT_BITS
@@ -125,7 +125,7 @@ def same_tasks(old: SuiteVersion, new: SuiteVersion) -> tuple[dict[int, int], li
     return pairs, others
 
 
-@transaction.atomic
+@work.owing()
 def carry_run(run: Run, to_version: SuiteVersion, *, reason: str, by: Any = None) -> Carried:
     """Bring a closed run to another version of its suite. No attempt is spent.
 
@@ -134,7 +134,9 @@ def carry_run(run: Run, to_version: SuiteVersion, *, reason: str, by: Any = None
     there. Raises AcademyError when nothing can be carried.
     """
     source = (
-        Run.objects.select_for_update(of=("self",)).select_related("version__suite").get(pk=run.pk)
+        Run.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("version__suite")
+        .get(pk=run.pk)
     )
     known = (
         Run.objects.filter(carried_from=source, version=to_version)

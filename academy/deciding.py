@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from academy import scheduling, tasks
+from academy import scheduling, tasks, work
 from academy.bundle import JSON, DecisionSpec, RecordSpec
 from academy.errors import AcademyError, FormatError
 from academy.fitting import fitting
@@ -57,7 +57,7 @@ def record_decisions(
     same verdicts again change nothing.
     """
     stored = []
-    with transaction.atomic():
+    with work.owing():
         for verdict in verdicts:
             if verdict.criterion.task_id != record.task_id:
                 raise AcademyError(
@@ -188,7 +188,7 @@ def withdraw_decisions(seat: int, *, person: Any, reason: str, at: datetime | No
     """
     if not reason.strip():
         raise AcademyError("Say why the verdict is withdrawn.")
-    with transaction.atomic():
+    with work.owing():
         standing = list(
             Decision.objects.select_for_update(of=("self",))
             .filter(seat=seat, person=person, current=True)

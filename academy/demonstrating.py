@@ -9,9 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import make_password
-from django.db import connection, transaction
+from django.db import connection
 
-from academy import auditing, intake, publishing
+from academy import auditing, intake, publishing, work
 from academy.errors import AcademyError
 from academy.importing import ImportOptions
 from academy.models import AuditEvent, Entrant, Membership, Organization, Suite, SuiteVersion
@@ -75,7 +75,7 @@ SUITES = (
 )
 
 
-@transaction.atomic
+@work.owing()
 def load_examples() -> bool:
     """Load suites, runs and accounts, once and all together; False when that was done before.
 

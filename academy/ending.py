@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from academy import auditing, measuring, tasks, work
@@ -17,8 +16,8 @@ def close_run(run: Run, *, reason: str, by: Any = None) -> Run:
 
     Raises AcademyError for a run that has ended otherwise.
     """
-    with transaction.atomic():
-        held: Run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
+    with work.owing():
+        held: Run = Run.objects.select_for_update(of=("self",), no_key=True).get(pk=run.pk)
         if held.state not in (Run.State.OPEN, Run.State.CLOSED):
             raise AcademyError(f"Run {run.pk} is {held.state}; it cannot be closed.")
         if held.state == Run.State.OPEN and held.closed_at is None:
@@ -37,11 +36,11 @@ def withdraw_run(run: Run, *, reason: str, by: Any = None) -> Run:
     return _end(run, Run.State.WITHDRAWN, reason, by)
 
 
-@transaction.atomic
+@work.owing()
 def _end(run: Run, state: Run.State, reason: str, by: Any) -> Run:
     if not reason.strip():
         raise AcademyError("A run ends with a reason.")
-    locked: Run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
+    locked: Run = Run.objects.select_for_update(of=("self",), no_key=True).get(pk=run.pk)
     if locked.state == state:
         return locked
     if locked.state not in (Run.State.OPEN, Run.State.CLOSED):

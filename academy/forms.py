@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
-from academy import importing, registry
+from academy import bulk_importing, importing, registry
 from academy.errors import AcademyError
+from academy.models import BulkImport
 
 
 def format_choices() -> list[tuple[str, str]]:
@@ -34,6 +36,20 @@ def within_limit(upload: Any, command: str) -> Any:
         limit = filesizeformat(settings.ACADEMY_UPLOAD_BYTES)
         raise forms.ValidationError(f"The file is larger than {limit}; use {command}.")
     return upload
+
+
+def keep_sent(
+    form: forms.Form, kind: str, *, choices: Mapping[str, Any], by: Any
+) -> BulkImport | None:
+    """Keep what was sent for its dry run; None where it is refused, which the form then says."""
+    sent = form.cleaned_data["upload"]
+    try:
+        return bulk_importing.keep_upload(
+            kind, sent.name, sent, size=sent.size, choices=choices, by=by
+        )
+    except AcademyError as error:
+        form.add_error("upload", str(error))
+        return None
 
 
 class SuiteImportForm(forms.Form):

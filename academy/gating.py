@@ -12,14 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import transaction
-
-from academy import recording, registry, scoring, specs
+from academy import recording, registry, scoring, specs, work
 from academy.bundle import EntrantSpec, RecordSpec, RunSpec, RunUpload, SuiteRef, SuiteSpec
 from academy.errors import AcademyError
 from academy.formats.base import Format, GateAnswers
 from academy.formats.reading import Files
-from academy.models import Run, RunEvent, Score, ScoringPass, SuiteVersion, Work
+from academy.models import Run, RunEvent, Score, ScoringPass, SuiteVersion
 from academy.recording import RecordingOptions
 from academy.scorers.base import Mode
 
@@ -90,7 +88,7 @@ class GateReport:
         return f"The gate of {self.version} stays shut: {listed}{more}."
 
 
-@transaction.atomic
+@work.owing()
 def hold_gate(
     version: SuiteVersion, *, by: Any = None, scoring_pass: ScoringPass | None = None
 ) -> GateReport:
@@ -218,9 +216,7 @@ def _score_now(run: Run, chosen: ScoringPass) -> None:
     payload = {"pass": chosen.pk, "run": run.pk, "first": first, "last": last}
     scoring.score_unit(payload)()
     scoring.aggregate_run(payload)()
-    owed = Work.objects.filter(run=run, state="ready")
-    owed.filter(key__startswith=f"score:{chosen.pk}:").delete()
-    owed.filter(key=f"aggregate:{chosen.pk}:{run.pk}").delete()
+    work.disown(lambda unit: unit.run_id == run.pk and unit.payload.get("pass") == chosen.pk)
 
 
 def _judged(

@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from academy import bulk_importing
 from academy.errors import AcademyError
-from academy.forms import RunImportForm
+from academy.forms import RunImportForm, keep_sent
 from academy.models import BulkImport
 from academy.querysets import has_role
 from academy.requests import SiteRequest
@@ -35,19 +35,8 @@ def run_import(request: SiteRequest) -> HttpResponse:
     form = RunImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         choices = {name: form.cleaned_data[name] for name in form.fields if name != "upload"}
-        sent = form.cleaned_data["upload"]
-        try:
-            row = bulk_importing.keep_upload(
-                BulkImport.Kind.RUNS,
-                sent.name,
-                sent,
-                size=sent.size,
-                choices=choices,
-                by=request.user,
-            )
-        except AcademyError as error:
-            form.add_error("upload", str(error))
-        else:
+        row = keep_sent(form, BulkImport.Kind.RUNS, choices=choices, by=request.user)
+        if row is not None:
             return redirect("academy:import", pk=row.pk)
     newest = BulkImport.objects.select_related("person").order_by("-created_at", "pk")[:NEWEST]
     status = 422 if request.method == "POST" else 200

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db import transaction
 from django.utils.text import slugify
 
-from academy import auditing, passes, planning, publishing, registry, specs
+from academy import auditing, passes, planning, publishing, registry, specs, work
 from academy.bundle import FileReport, SuiteSpec, SuiteUpload, TaskSpec
 from academy.canonical import digest
 from academy.errors import AcademyError, Problem
@@ -132,7 +131,7 @@ def import_suites(
         check_suite(spec)
     outcomes: list[SuiteOutcome] = []
     try:
-        with transaction.atomic():
+        with work.owing():
             for spec in suites:
                 outcomes.append(_store(spec, upload, files, source_digest, options))
             if options.dry_run:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from academy import importing, recording, registry, specs
+from academy import importing, recording, registry, specs, work
 from academy.bundle import RunUpload
 from academy.entering import resolve_version
 from academy.errors import AcademyError
@@ -52,7 +52,7 @@ def import_run_files(
     if suite is None and (version := common_version(upload)) is not None:
         # What the version knows, such as its plans, belongs to how its runs are read.
         upload = chosen.parse_run(files, specs.suite_spec(version))
-    with transaction.atomic():
+    with work.owing():
         if options.version is None:
             import_collections(files, digest=digest, fmt=chosen, options=options)
         report = recording.record_runs(
@@ -66,7 +66,8 @@ def import_run_files(
 def common_version(upload: RunUpload) -> SuiteVersion | None:
     """The one stored version that all runs of an upload name; none of a growing collection."""
     try:
-        named = {version.pk: version for version in map(resolve_version, upload.runs)}
+        asked = {spec.suite: spec for spec in upload.runs}
+        named = {version.pk: version for version in map(resolve_version, asked.values())}
     except AcademyError:
         # Whoever stores the runs says what is wrong with their names.
         return None

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Count, F, Q, QuerySet
 
 from academy import auditing, deciding, registry, scoring, specs, tasks, work
@@ -172,7 +172,7 @@ def cost_micros(tokens_in: int, tokens_out: int) -> int:
     return round(tokens_in * price_in + tokens_out * price_out)
 
 
-@transaction.atomic
+@work.owing()
 def start(
     version: SuiteVersion, runs: Iterable[Run] | None = None, *, by: Any = None, reason: str = ""
 ) -> JudgeJob:

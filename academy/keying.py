@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from academy import auditing, confirming, passes, registry, specs
+from academy import auditing, confirming, passes, registry, specs, work
 from academy.bundle import JSON, FileReport, FileStatus
 from academy.commitments import key_commitment
 from academy.errors import AcademyError, Problem, Problems
@@ -68,7 +68,7 @@ class KeyReport:
         }
 
 
-@transaction.atomic
+@work.owing()
 def revise(
     version: SuiteVersion, contents: Mapping[str, JSON], *, reason: str, by: Any = None
 ) -> KeyReport:
@@ -194,7 +194,7 @@ def load_keys(
     if not fitting:
         named = ", ".join(list(upload.keys)[:5])
         raise AcademyError(f"None of these keys is of a task of {version}; they are of {named}.")
-    with transaction.atomic():
+    with work.owing():
         report = revise(version, fitting, reason=reason or "held-out keys", by=by)
         waiting = confirming.unconfirmed(version, specs.latest_keys(version).values())
         to_confirm = tuple(sorted(key.task.external_id for key in waiting))

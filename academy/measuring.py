@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
-from academy import scheduling, sealing
+from academy import scheduling, sealing, work
 from academy.models import HumanBaseline, Run, RunResult, ScoringPass, SuiteVersion
 
 LOCK = 7402
@@ -94,7 +94,7 @@ def follow_end(run: Run) -> None:
                 scheduling.owe_sum(run_id, pass_id)
 
 
-@transaction.atomic
+@work.owing()
 def measure(chosen: ScoringPass) -> int:
     """Measure the human baselines of a pass from its stored results; gives how many changed.
 

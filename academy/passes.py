@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
@@ -124,7 +123,7 @@ def readable_by(version: SuiteVersion, *, curates: bool) -> QuerySet[ScoringPass
     return found if curates else found.filter(published_at__isnull=False)
 
 
-@transaction.atomic
+@work.owing()
 def stage(
     version: SuiteVersion,
     *,
@@ -161,14 +160,15 @@ def stage(
         return waiting
     if waiting is not None:
         locked.passes.filter(pk=waiting.pk).update(state=RETIRED)
-        Work.objects.filter(_work_of(waiting), state__in=("ready", "paused")).delete()
     made.save()
     owe_scoring(made)
     auditing.note("pass.stage", f"pass:{made.pk}", by=by, reason=reason, digest=made.digest)
+    if waiting is not None:
+        work.drop(Work.objects.filter(_work_of(waiting), state__in=("ready", "paused")))
     return made
 
 
-@transaction.atomic
+@work.owing()
 def renew_draft(version: SuiteVersion, *, reason: str, by: Any = None) -> ScoringPass:
     """A draft has no numbers that anybody relied on: its pass follows keys and scorers at once."""
     locked = (
@@ -196,7 +196,7 @@ def owe_scoring(chosen: ScoringPass) -> None:
     tasks.nudge()
 
 
-@transaction.atomic
+@work.owing()
 def publish(chosen: ScoringPass, *, reason: str, by: Any = None) -> ScoringPass:
     """Publish a staged pass and retire the published one; boards and pages follow.
 
@@ -206,7 +206,10 @@ def publish(chosen: ScoringPass, *, reason: str, by: Any = None) -> ScoringPass:
         raise AcademyError("Publishing a pass needs a reason.")
     versions = SuiteVersion.objects.select_for_update(of=("self",)).select_related("suite")
     version = versions.get(pk=chosen.version_id)
-    staged: ScoringPass = version.passes.select_for_update().get(pk=chosen.pk)
+    # Both passes before the runs of the gate, as whoever stores scores locks them.
+    live = version.passes.select_for_update(no_key=True).exclude(state=RETIRED)
+    locked = {row.pk: row for row in live.order_by("pk")}
+    staged: ScoringPass = locked.get(chosen.pk) or version.passes.get(pk=chosen.pk)
     if staged.state == PUBLISHED:
         return staged
     if staged.state == RETIRED:
@@ -291,7 +294,7 @@ def progress(chosen: ScoringPass) -> dict[str, Any]:
 def pause(chosen: ScoringPass, *, by: Any = None, reason: str = "paused") -> int:
     """Stop the scoring of a pass after the units that are being done; gives how many wait."""
     rows = Work.objects.filter(_work_of(chosen), state="ready")
-    moved: int = rows.update(state="paused")
+    moved = len(work.move(rows, "paused"))
     auditing.note("pass.pause", f"pass:{chosen.pk}", by=by, reason=reason, units=moved)
     return moved
 
@@ -299,7 +302,7 @@ def pause(chosen: ScoringPass, *, by: Any = None, reason: str = "paused") -> int
 def resume(chosen: ScoringPass, *, by: Any = None, reason: str = "resumed") -> int:
     """Go on with the scoring of a pass; gives how many units are ready again."""
     rows = Work.objects.filter(_work_of(chosen), state="paused")
-    moved: int = rows.update(state="ready")
+    moved = len(work.move(rows, "ready"))
     auditing.note("pass.resume", f"pass:{chosen.pk}", by=by, reason=reason, units=moved)
     tasks.nudge()
     return moved

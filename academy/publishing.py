@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from academy import auditing, confirming, gating, keying, passes, tasks, work
@@ -12,7 +11,7 @@ from academy.errors import AcademyError
 from academy.models import SuiteVersion
 
 
-@transaction.atomic
+@work.owing()
 def publish_version(version: SuiteVersion, *, by: Any = None, reason: str) -> SuiteVersion:
     """Make a draft public.
 

@@ -40,7 +40,7 @@ def question_run(payload: Mapping[str, Any]) -> Callable[[], None]:
     raised = list(run_findings(run))
 
     def write() -> None:
-        if Run.objects.select_for_update().filter(pk=run.pk).exists():
+        if Run.objects.select_for_update(no_key=True).filter(pk=run.pk).exists():
             store(run, raised)
             for kind in FOLLOWERS:
                 work.enqueue(

@@ -6,32 +6,24 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from academy.bundle import RunSpec
 from academy.canonical import digest
-from academy.models import Entrant, InstanceRecord, Run, SuiteVersion
+from academy.models import InstanceRecord, Run
 from academy.models.runs import RUN_SHIFT
 
 OWN = (1 << RUN_SHIFT) - 1
 
 
-def duplicate_of(
-    spec: RunSpec,
-    *,
-    version: SuiteVersion,
-    entrant: Entrant,
-    kind: str,
-    taken: Sequence[int],
-) -> Run | None:
-    """The run that its format calls a duplicate of this one, whatever it is named now.
+def duplicate_of(spec: RunSpec, earlier: QuerySet[Run], *, taken: Sequence[int]) -> Run | None:
+    """The earlier run that its format calls a duplicate of this one, whatever it is named now.
 
     A run that was only reported is no duplicate of one that brings its records.
     """
     if not spec.duplicate_digest:
         return None
-    same = Run.objects.filter(
-        version=version, entrant=entrant, kind=kind, duplicate_digest=spec.duplicate_digest
-    ).exclude(state=Run.State.FAILED)
+    same = earlier.filter(duplicate_digest=spec.duplicate_digest).exclude(state=Run.State.FAILED)
     if spec.verification != "reported":
         same = same.exclude(records_expected=0)
     found = same.exclude(pk__in=taken).select_related("entrant", "version__suite")

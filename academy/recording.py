@@ -6,18 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
-from academy import auditing, deciding, leaving_out, limiting, recognising, scheduling, tasks
-from academy.bundle import FileReport, RunSpec, RunUpload
-from academy.entering import find_entrant, resolve_version
+from academy import auditing, deciding, leaving_out, limiting, recognising, scheduling, tasks, work
+from academy.bundle import FileReport, RunUpload
 from academy.errors import AcademyError, Problem
-from academy.fitting import fitting
 from academy.formats.reading import Files
 from academy.models import (
     Decision,
-    Entrant,
     InstanceRecord,
     Metric,
     Run,
@@ -25,10 +21,12 @@ from academy.models import (
     RunResult,
     Submission,
     SubmissionFile,
-    SuiteVersion,
 )
-from academy.packs import KeptFile, RecordWriter, keep_file
+from academy.packs import KeptFile, keep_file
+from academy.populating import plain
 from academy.staging import Target, insert_staged, refuse_conflicts, stage
+from academy.targeting import RecordingOptions as RecordingOptions
+from academy.targeting import runs_of_source, targets_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +73,6 @@ class RecordingReport:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingOptions:
-    """How runs are stored. `unknown` says what happens to records of tasks the version lacks:
-    "refuse", or "leave_out", which lists them and counts them nowhere."""
-
-    version: SuiteVersion | None = None
-    entrant: str = ""
-    account: Any = None
-    kind: str = Run.Kind.ENTRANT
-    unknown: str = "refuse"
-    dry_run: bool = False
-    is_example: bool = False
-    idempotency_key: str | None = None
-    name: str = ""
-
-
 class _DryRunError(Exception):
     """Rolls the transaction of a dry run back."""
 
@@ -113,7 +95,7 @@ def record_runs(
     outcomes: list[RunOutcome] = []
     left_out: list[str] = []
     try:
-        with transaction.atomic():
+        with work.owing():
             outcomes, left_out = _store(upload, form, files, source_digest, options)
             if options.dry_run:
                 raise _DryRunError
@@ -128,11 +110,7 @@ def record_runs(
 def _store(
     upload: RunUpload, form: str, files: Files, source_digest: str, options: RecordingOptions
 ) -> tuple[list[RunOutcome], list[str]]:
-    before = _runs_of_source(source_digest)
-    targets: list[Target] = []
-    for spec in upload.runs:
-        taken = [target.run.pk for target in targets]
-        targets.append(_target(spec, form, options, before=before, taken=taken))
+    targets = targets_of(upload.runs, form, options, before=runs_of_source(source_digest))
     known = [target for target in targets if target.outcome == "unchanged"]
     if targets and len(known) == len(targets):
         return [_outcome(target) for target in targets], _left_out_of_source(source_digest)
@@ -147,21 +125,21 @@ def _store(
     submission.report = {
         "runs": [target.run.pk for target in targets],
         "headers": {
-            str(target.run.pk): _plain(target.spec.extra)
+            str(target.run.pk): plain(target.spec.extra)
             for target in targets
             if target.outcome == "extended"
         },
         "left_out": leaving_out.kept([one for target in targets for one in target.left_out]),
     }
     submission.save(update_fields=["report"])
-    for target in targets:
-        if target.run.submission_id is None:
-            target.run.submission = submission
-            target.run.save(update_fields=["submission"])
+    fresh = [target.run for target in targets if target.run.submission_id is None]
+    for run in fresh:
+        run.submission = submission
+    Run.objects.filter(pk__in=[run.pk for run in fresh]).update(submission=submission)
     insert_staged(targets)
     for target in targets:
         _gain(target)
-        _close(target, options)
+    _close([target for target in targets if target.outcome != "unchanged"], options)
     if all(target.outcome == "unchanged" for target in targets):
         submission.delete()
     return [_outcome(target) for target in targets], left_out
@@ -169,7 +147,7 @@ def _store(
 
 def _recognise(target: Target) -> None:
     """Give a new run up that is a known one in other bytes. Its verdicts go to the known run."""
-    if target.outcome != "created":
+    if target.outcome != "created" or target.run.attempt == 1:
         return
     known = recognising.same_run(target.run)
     if known is not None:
@@ -194,9 +172,8 @@ def _outcome(target: Target) -> RunOutcome:
 
 
 def _submission(form: str, source_digest: str, options: RecordingOptions) -> Submission:
-    account = options.account if getattr(options.account, "is_authenticated", False) else None
     return Submission.objects.create(
-        account=account,
+        account=options.person,
         form=form,
         name=options.name,
         source_digest=source_digest,
@@ -222,104 +199,11 @@ def _keep(submission: Submission, upload: RunUpload, files: Files) -> dict[str, 
     return kept
 
 
-def _target(
-    spec: RunSpec,
-    form: str,
-    options: RecordingOptions,
-    *,
-    before: Sequence[int],
-    taken: Sequence[int],
-) -> Target:
-    """The run that a header means: one that these bytes filled before, one that is open, or a
-    new one. Runs in `taken` are meant by other headers of the upload already.
-    """
-    version = options.version or resolve_version(spec)
-    entrant = find_entrant(spec.entrant, slug=options.entrant, is_example=options.is_example)
-    entrant = Entrant.objects.select_for_update().get(pk=entrant.pk)
-    same = (
-        Run.objects.filter(
-            version=version,
-            entrant=entrant,
-            kind=options.kind,
-            external_id=spec.external_id,
-            arm=spec.arm,
-            scenario=spec.scenario,
-        )
-        .exclude(pk__in=taken)
-        # A run that failed through us may be entered again, in the same bytes too.
-        .exclude(state=Run.State.FAILED)
-        .select_related("entrant", "version__suite")
-        .order_by("pk")
-    )
-    run = same.filter(pk__in=before).first()
-    outcome = "unchanged"
-    if run is None:
-        run = recognising.duplicate_of(
-            spec, version=version, entrant=entrant, kind=options.kind, taken=taken
-        )
-    if run is None:
-        run = same.filter(state=Run.State.OPEN).first()
-        outcome = "extended"
-    if run is None:
-        run = _new_run(spec, form, version, entrant, options)
-        outcome = "created"
-    ids = {
-        external_id: (pk, ordinal)
-        for external_id, pk, ordinal in version.tasks.values_list("external_id", "pk", "ordinal")
-    }
-    return Target(run, spec, RecordWriter(run, run.packs.count() + 1), ids, outcome)
-
-
-def _runs_of_source(source_digest: str) -> list[int]:
-    """The runs to which an upload of these bytes has given records before."""
-    reports = Submission.objects.filter(source_digest=source_digest).values_list(
-        "report", flat=True
-    )
-    return [run for report in reports for run in report.get("runs", ())]
-
-
 def _left_out_of_source(source_digest: str) -> list[str]:
     """The tasks of the records that an upload of these bytes left out before."""
     reports = Submission.objects.filter(source_digest=source_digest).order_by("pk")
     held = reports.values_list("report", flat=True).last() or {}
     return leaving_out.task_ids(held.get("left_out", {}))
-
-
-def _new_run(
-    spec: RunSpec, form: str, version: SuiteVersion, entrant: Entrant, options: RecordingOptions
-) -> Run:
-    earlier = Run.objects.filter(version=version, entrant=entrant, kind=options.kind)
-    attempt = (earlier.order_by("-attempt").values_list("attempt", flat=True).first() or 0) + 1
-    run = Run(
-        version=version,
-        entrant=entrant,
-        kind=options.kind,
-        form=form,
-        external_id=spec.external_id,
-        attempt=attempt,
-        arm=spec.arm,
-        scenario=spec.scenario,
-        verification=Run.Verification[spec.verification.upper()],
-        limits=_plain(spec.limits),
-        header=_plain(spec.extra),
-        duplicate_digest=spec.duplicate_digest,
-        started_at=spec.started_at,
-    )
-    fitting(run, "The header of the run").save()
-    RunEvent.objects.create(run=run, state="open", reason="received", actor=_actor(options))
-    return run
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value
-
-
-def _actor(options: RecordingOptions) -> Any:
-    return options.account if getattr(options.account, "is_authenticated", False) else None
 
 
 def _gain(target: Target) -> None:
@@ -340,50 +224,51 @@ def _gain(target: Target) -> None:
         target.run.packs.exclude(pk__in=used).delete()
 
 
-def _close(target: Target, options: RecordingOptions) -> None:
+def _close(targets: Sequence[Target], options: RecordingOptions) -> None:
     """Note what came, store reported results, and owe the scoring."""
-    run, spec = target.run, target.spec
-    if target.outcome == "unchanged":
-        return
-    leaving_out.note(run, target.left_out)
-    run.records_expected = InstanceRecord.objects.of_run(run.pk).count()
-    run.digest = recognising.run_digest(run)
-    if spec.closed and run.state == Run.State.OPEN:
-        run.state = Run.State.CLOSED
-        run.closed_at = timezone.now()
-        RunEvent.objects.create(
-            run=run,
-            state="closed",
-            reason=f"{run.records_expected} records received",
-            actor=_actor(options),
-        )
-    run.save(update_fields=["records_expected", "left_out", "digest", "state", "closed_at"])
-    _store_reported(run, spec)
-    auditing.note("run.import", f"run:{run.pk}", by=options.account, records=run.records_expected)
-    scheduling.schedule_run(run)
+    events = []
+    versions = {target.run.version_id for target in targets if target.spec.results}
+    metrics = {
+        (row.version_id, row.key): row for row in Metric.objects.filter(version__in=versions)
+    }
+    for target in targets:
+        run, spec = target.run, target.spec
+        if target.outcome == "created":
+            events.append(RunEvent(run=run, state="open", reason="received", actor=options.person))
+        leaving_out.note(run, target.left_out)
+        run.records_expected = target.all_records
+        run.digest = recognising.run_digest(run)
+        if spec.closed and run.state == Run.State.OPEN:
+            run.state = Run.State.CLOSED
+            run.closed_at = timezone.now()
+            told = f"{run.records_expected} records received"
+            events.append(RunEvent(run=run, state="closed", reason=told, actor=options.person))
+        run.save(update_fields=["records_expected", "left_out", "digest", "state", "closed_at"])
+        _store_reported(target, metrics)
+        count = run.records_expected
+        auditing.note("run.import", f"run:{run.pk}", by=options.account, records=count)
+    RunEvent.objects.bulk_create(events)
+    scheduling.schedule_runs([target.run for target in targets])
 
 
-def _store_reported(run: Run, spec: RunSpec) -> None:
+def _store_reported(target: Target, metrics: Mapping[tuple[int, str], Metric]) -> None:
     """Keep the numbers that the upload reports for the run as a whole."""
-    metrics = {metric.key: metric for metric in Metric.objects.filter(version=run.version)}
+    run = target.run
     facts = {"run": run, "mode": "reference", "scoring_pass": None, "slice": ""}
-    held = RunResult.objects.filter(**facts, origin="reported")
-    known = {row.metric_id: row for row in held}
+    known = {}
+    if target.spec.results and target.outcome != "created":
+        held = RunResult.objects.filter(**facts, origin="reported")
+        known = {row.metric_id: row for row in held}
     fresh = []
-    for key, value in spec.results.items():
-        row = known.get(metrics[key].pk) if key in metrics else None
-        if row is not None:
+    for key, value in target.spec.results.items():
+        metric = metrics.get((run.version_id, key))
+        if metric is None:
+            continue
+        row = known.get(metric.pk)
+        if row is None:
+            made = {"origin": "reported", "value": value, "n": 0, "method": "as reported"}
+            fresh.append(RunResult(**facts, **made, metric=metric))
+        else:
             row.value = value
             row.save(update_fields=["value"])
-        elif key in metrics:
-            fresh.append(
-                RunResult(
-                    **facts,
-                    metric=metrics[key],
-                    origin="reported",
-                    value=value,
-                    n=0,
-                    method="as reported",
-                )
-            )
     RunResult.objects.bulk_create(fresh)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ from academy.errors import AcademyError
 from academy.models import Run, RunEvent, ScoringPass, SuiteVersion, Work
 
 
-@transaction.atomic
+@work.owing()
 def score_again(
     runs: Iterable[Run],
     *,
@@ -94,10 +95,7 @@ def resume(runs: Iterable[Run], *, by: Any = None, reason: str = "resumed") -> i
 
 @transaction.atomic
 def _move(runs: Iterable[Run], before: str, after: str, act: str, *, by: Any, reason: str) -> int:
-    total = 0
-    for run in runs:
-        moved = work_of([run]).filter(state=before).update(state=after)
-        if moved:
-            auditing.note(act, f"run:{run.pk}", by=by, reason=reason, units=moved)
-        total += moved
-    return total
+    moved = work.move(work_of(runs).filter(state=before), after)
+    for pk, units in sorted(Counter(row.run_id for row in moved).items()):
+        auditing.note(act, f"run:{pk}", by=by, reason=reason, units=units)
+    return len(moved)

@@ -5,6 +5,7 @@ Nothing here sends messages: whoever owes the work asks for workers.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,14 @@ from academy import registry, work
 from academy.canonical import digest
 from academy.models import Run, ScoringPass, Work
 
+UNITS = """
+SELECT run, unit, min(id), max(id) FROM (
+    SELECT asked.run, record.id,
+           (row_number() OVER (PARTITION BY asked.run ORDER BY record.id) - 1) / %s AS unit
+    FROM unnest(%s::bigint[]) AS asked(run) JOIN academy_instancerecord AS record
+      ON record.id >= asked.run << 39 AND record.id < (asked.run + 1) << 39
+) AS placed GROUP BY run, unit ORDER BY run, unit
+"""
 GATE_KINDS = frozenset({Run.Kind.NULL, Run.Kind.SHOTGUN, Run.Kind.ORACLE})
 
 
@@ -23,10 +32,19 @@ def schedule_run(run: Run, *, scoring_pass: ScoringPass | None = None) -> int:
 
     Without a pass it is owed in the published one, and in one that is staged.
     """
-    if scoring_pass is not None:
-        return schedule_in(run, scoring_pass)
-    live = run.version.passes.exclude(state="retired").order_by("number")
-    return sum(schedule_in(run, chosen) for chosen in live)
+    return schedule_runs([run]) if scoring_pass is None else schedule_in([run], scoring_pass)
+
+
+def schedule_runs(runs: Sequence[Run]) -> int:
+    """Owe the scoring of every record of some runs in the published and staged passes of their
+    versions; gives how many units that are."""
+    by_version = defaultdict(list)
+    for run in runs:
+        by_version[run.version_id].append(run)
+    live = ScoringPass.objects.filter(version__in=by_version).exclude(state="retired")
+    return sum(
+        schedule_in(by_version[chosen.version_id], chosen) for chosen in live.order_by("number")
+    )
 
 
 def schedule_pass(payload: Mapping[str, Any]) -> Callable[[], None]:
@@ -37,32 +55,26 @@ def schedule_pass(payload: Mapping[str, Any]) -> Callable[[], None]:
         if chosen is None or chosen.state == ScoringPass.State.RETIRED:
             return
         runs = Run.objects.filter(version=chosen.version_id, state__in=("open", "closed"))
-        for run in runs.select_related("version").order_by("pk"):
-            schedule_in(run, chosen)
+        schedule_in(list(runs.order_by("pk")), chosen)
 
     return write
 
 
-def schedule_in(run: Run, chosen: ScoringPass) -> int:
-    """Owe the scoring of every record of a run in one pass, in units; gives how many."""
-    size = settings.ACADEMY_WORK_UNIT
+def schedule_in(runs: Sequence[Run], chosen: ScoringPass) -> int:
+    """Owe the scoring of every record of some runs in one pass, in units; gives how many."""
+    ids = [run.pk for run in runs]
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT min(id), max(id) FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s"
-            " AS unit FROM academy_instancerecord WHERE id >= %s AND id < %s) AS units"
-            " GROUP BY unit ORDER BY unit",
-            [size, run.pk << 39, (run.pk + 1) << 39],
-        )
+        cursor.execute(UNITS, [settings.ACADEMY_WORK_UNIT, ids])
         units = cursor.fetchall()
-    for number, (first, last) in enumerate(units):
+    for run_id, number, first, last in units:
         work.enqueue(
             "score",
-            key=f"score:{chosen.pk}:{run.pk}:{number}",
-            payload={"pass": chosen.pk, "run": run.pk, "first": first, "last": last},
-            run_id=run.pk,
+            key=f"score:{chosen.pk}:{run_id}:{number}",
+            payload={"pass": chosen.pk, "run": run_id, "first": first, "last": last},
+            run_id=run_id,
         )
-    if not units:
-        owe_sum(run.pk, chosen.pk)
+    for run_id in sorted(set(ids) - {unit[0] for unit in units}):
+        owe_sum(run_id, chosen.pk)
     return len(units)
 
 

@@ -83,13 +83,15 @@ def score_unit(payload: Mapping[str, Any]) -> Callable[[], None]:
             raised += [(record.pk, finding) for finding in (*own, *general)]
 
     def write() -> None:
-        locked = Run.objects.select_for_update().filter(pk=run.pk).first()
-        if locked is None or is_retired(chosen):
+        if is_retired(chosen):
+            return
+        locked = Run.objects.select_for_update(no_key=True).filter(pk=run.pk).first()
+        if locked is None:
             return
         store_scores(chosen, scored)
         store_findings(run, [record.pk for record in records], raised)
         still = Q(kind="score", payload__pass=chosen.pk, state__in=("ready", "leased", "paused"))
-        if not locked.work.filter(still).exists():
+        if not locked.work.filter(still).exclude(payload=dict(payload)).exists():
             owe_sum(run.pk, chosen.pk)
 
     return write

@@ -63,6 +63,12 @@ INSERT = f"""
 INSERT INTO academy_instancerecord ({", ".join(COLUMNS)})
 SELECT {", ".join(COLUMNS)} FROM staged_records ON CONFLICT (id) DO NOTHING
 """
+COUNTS = """
+SELECT asked.run, count(record.id) FROM unnest(%s::bigint[]) AS asked(run)
+LEFT JOIN academy_instancerecord AS record
+       ON record.id >= asked.run << 39 AND record.id < (asked.run + 1) << 39
+GROUP BY asked.run
+"""
 
 
 @dataclass(slots=True)
@@ -76,6 +82,7 @@ class Target:
     outcome: str
     records: int = 0
     new_records: int = 0
+    all_records: int = 0
     decisions: list[tuple[int, RecordSpec]] = field(default_factory=list)
     left_out: list[tuple[str, int, int]] = field(default_factory=list)
 
@@ -244,13 +251,20 @@ def _place(where: str) -> str:
 
 
 def insert_staged(targets: list[Target]) -> None:
-    before = {t.run.pk: InstanceRecord.objects.of_run(t.run.pk).count() for t in targets}
+    """Store what is staged, and note how many records that added to each run."""
+    ids = [target.run.pk for target in targets]
     with connection.cursor() as cursor:
+        before = _counts(cursor, ids)
         cursor.execute(INSERT)
         cursor.execute(INSERT_REPORTED)
         # A caller may record twice in one transaction, at whose end the table would go.
         cursor.execute("DROP TABLE staged_records, staged_reported")
+        after = _counts(cursor, ids)
     for target in targets:
-        target.new_records = (
-            InstanceRecord.objects.of_run(target.run.pk).count() - before[target.run.pk]
-        )
+        target.all_records = after[target.run.pk]
+        target.new_records = target.all_records - before[target.run.pk]
+
+
+def _counts(cursor: Any, ids: list[int]) -> dict[int, int]:
+    cursor.execute(COUNTS, [ids])
+    return dict(cursor.fetchall())

@@ -335,7 +335,7 @@ def store(summed: Summed) -> None:
     """Replace the computed results of a run in a pass. The same scores give the same rows."""
     run, chosen = summed.run, summed.scoring_pass
     metrics = {metric.key: metric for metric in Metric.objects.filter(version=run.version_id)}
-    Run.objects.select_for_update().get(pk=run.pk)
+    Run.objects.select_for_update(no_key=True).get(pk=run.pk)
     RunVector.objects.filter(run=run, scoring_pass=chosen).delete()
     for key, mode, vector in summed.vectors:
         values, states = encode(vector)

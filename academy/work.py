@@ -14,17 +14,22 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, connections, transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Collate
 from django.utils import timezone
 
 from academy.errors import AcademyError
 from academy.fitting import storable
 from academy.models import Work, WorkerHeartbeat
+from academy.owing import disown as disown
+from academy.owing import enqueue as enqueue
+from academy.owing import gathering, store
+from academy.owing import owing as owing
 
 logger = logging.getLogger(__name__)
 
@@ -34,21 +39,6 @@ FOLLOWERS: list[str] = []
 AFTER_FAILURE: dict[str, Callable[[Mapping[str, Any]], None]] = {}
 MAX_ATTEMPTS = 5
 
-ENQUEUE = """
-INSERT INTO academy_work (kind, key, payload, run_id, priority, state, attempts, requested,
-                          lease_owner, error, error_id, created_at, due_at)
-VALUES (%s, %s, %s::jsonb, %s, %s, 'ready', 0, 1, '', '', '', clock_timestamp(),
-        COALESCE(%s, clock_timestamp()))
-ON CONFLICT (key) DO UPDATE SET
-    requested = academy_work.requested + 1, payload = EXCLUDED.payload,
-    state = CASE WHEN academy_work.state IN ('done', 'failed') THEN 'ready'
-                 ELSE academy_work.state END,
-    attempts = CASE WHEN academy_work.state IN ('done', 'failed') THEN 0
-                    ELSE academy_work.attempts END,
-    due_at = CASE WHEN academy_work.state IN ('done', 'failed') THEN EXCLUDED.due_at
-                  ELSE academy_work.due_at END,
-    finished_at = NULL, error = '', error_id = ''
-"""
 DUE = """(state = 'ready' AND due_at <= clock_timestamp()
          OR state = 'leased' AND lease_until < clock_timestamp())"""
 CLAIM = f"""
@@ -58,11 +48,15 @@ WHERE id = (SELECT id FROM academy_work WHERE {DUE} AND attempts < %s
             ORDER BY priority, id FOR UPDATE SKIP LOCKED LIMIT 1)
 RETURNING id, kind, key, payload, attempts, requested
 """
+DEAD = f"""
+SELECT id, kind, key, payload, attempts, requested, lease_owner FROM academy_work
+WHERE {DUE} AND state = 'leased' AND attempts >= %s ORDER BY id
+"""
 GIVE_UP = f"""
 UPDATE academy_work SET state = 'failed', finished_at = clock_timestamp(),
        lease_owner = '', lease_until = NULL, error_id = left(md5(random()::text || id), 12),
        error = 'The worker died ' || attempts || ' times while it did this work.'
-WHERE {DUE} AND state = 'leased' AND attempts >= %s RETURNING kind, payload
+WHERE {DUE} AND state = 'leased' AND attempts >= %s AND id = %s
 """
 RENEW = """
 UPDATE academy_work SET lease_until = clock_timestamp() + make_interval(secs => %s)
@@ -109,26 +103,31 @@ def follow_failure(kind: str, payload: Mapping[str, Any]) -> None:
     if act is None:
         return
     try:
-        with transaction.atomic():
+        with owing():
             act(payload)
     except Exception:
         # Work that failed has failed, whatever becomes of what follows.
         logger.exception("what follows the failure of work of kind %s failed too", kind)
 
 
-def enqueue(
-    kind: str,
-    *,
-    key: str,
-    payload: Mapping[str, Any],
-    run_id: int | None = None,
-    priority: int = 0,
-    due_at: datetime | None = None,
-) -> None:
-    """Owe a unit of work, from `due_at` on. The same key again asks for one more execution,
-    never two at once."""
-    with connection.cursor() as cursor:
-        cursor.execute(ENQUEUE, [kind, key, json.dumps(dict(payload)), run_id, priority, due_at])
+def move(rows: QuerySet[Work], state: str, **facts: Any) -> list[Work]:
+    """Give rows of work another state and further facts; gives the rows that moved. Comes last in
+    a transaction."""
+    with transaction.atomic():
+        moved = _locked(rows)
+        Work.objects.filter(pk__in=[row.pk for row in moved]).update(state=state, **facts)
+    return moved
+
+
+def drop(rows: QuerySet[Work]) -> None:
+    """Remove rows of work. Comes last in a transaction."""
+    with transaction.atomic():
+        Work.objects.filter(pk__in=[row.pk for row in _locked(rows)]).delete()
+
+
+def _locked(rows: QuerySet[Work]) -> list[Work]:
+    # Keys in the order of Python's strings, which is that of all who lock rows of work.
+    return list(rows.order_by(Collate("key", "C")).select_for_update(of=("self",)))
 
 
 def follow_versions(kind: str) -> None:
@@ -161,13 +160,26 @@ def as_mapping(payload: Any) -> Mapping[str, Any]:
 
 def give_up_dead() -> int:
     """Mark work as failed whose workers died too often; gives how many."""
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(GIVE_UP, [MAX_ATTEMPTS])
-            rows = cursor.fetchall()
-        for kind, payload in rows:
-            follow_failure(kind, as_mapping(payload))
-    return len(rows)
+    with connection.cursor() as cursor:
+        cursor.execute(DEAD, [MAX_ATTEMPTS])
+        rows = cursor.fetchall()
+    return sum(
+        _give_up(Claimed(pk, kind, key, as_mapping(payload), *others))
+        for pk, kind, key, payload, *others in rows
+    )
+
+
+def _give_up(dead: Claimed) -> bool:
+    """False when somebody else has given it up by now."""
+    try:
+        settle(
+            dead,
+            lambda: follow_failure(dead.kind, dead.payload),
+            lambda: _execute(GIVE_UP, [MAX_ATTEMPTS, dead.id]),
+        )
+    except LeaseLostError:
+        return False
+    return True
 
 
 def units_ahead(rows: QuerySet[Work]) -> int:
@@ -202,24 +214,53 @@ def renewed(claimed: Claimed) -> Iterator[None]:
         thread.join()
 
 
+def settle(claimed: Claimed, act: Callable[[], None], mark: Callable[[], int]) -> None:
+    """Do an act and mark the claimed row in one transaction; the row is locked in its turn.
+
+    Raises LeaseLostError, with nothing written, when the mark finds no row: somebody else has it.
+    """
+    with transaction.atomic():
+        with gathering() as units:
+            act()
+        # What the work owes under its own key comes after its mark: that is one more execution.
+        store(unit for key, unit in units.items() if key < claimed.key)
+        if mark() != 1:
+            raise LeaseLostError(claimed.key)
+        store(unit for key, unit in units.items() if key >= claimed.key)
+
+
+def _execute(statement: str, values: list[Any]) -> int:
+    """How many rows a statement moved."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return int(cursor.rowcount)
+
+
+def _held(claimed: Claimed) -> QuerySet[Work]:
+    return Work.objects.filter(pk=claimed.id, state="leased", lease_owner=claimed.owner)
+
+
 def finish(claimed: Claimed, write: Callable[[], None]) -> None:
     """Store the outcome and finish the row in one transaction.
 
     Raises LeaseLostError, with nothing written, when the lease went to somebody else.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(FINISH, [claimed.requested, claimed.id, claimed.owner])
-        if cursor.rowcount != 1:
-            raise LeaseLostError(claimed.key)
-        write()
+    if not _held(claimed).exists():
+        raise LeaseLostError(claimed.key)
+    values = [claimed.requested, claimed.id, claimed.owner]
+    settle(claimed, write, lambda: _execute(FINISH, values))
 
 
 def fail(claimed: Claimed, error: BaseException) -> None:
     """Note an error. What a person must mend fails at once, the rest is tried again later."""
     final = isinstance(error, AcademyError) or claimed.attempts >= MAX_ATTEMPTS
-    held = Work.objects.filter(pk=claimed.id, state="leased", lease_owner=claimed.owner)
-    with transaction.atomic():
-        moved = held.update(
+
+    def follow() -> None:
+        if final:
+            follow_failure(claimed.kind, claimed.payload)
+
+    def mark() -> int:
+        return _held(claimed).update(
             state="failed" if final else "ready",
             lease_owner="",
             lease_until=None,
@@ -228,8 +269,11 @@ def fail(claimed: Claimed, error: BaseException) -> None:
             error_id=uuid.uuid4().hex[:12],
             finished_at=timezone.now() if final else None,
         )
-        if moved and final:
-            follow_failure(claimed.kind, claimed.payload)
+
+    try:
+        settle(claimed, follow, mark)
+    except LeaseLostError:
+        logger.warning("lease lost on %s", claimed.key)
 
 
 def told(error: BaseException) -> str:

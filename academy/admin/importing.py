@@ -16,10 +16,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from academy import bulk_importing, intake, registry
+from academy import intake, registry
 from academy.bulk_importing import problems_of
 from academy.errors import AcademyError
-from academy.forms import SuiteConfirmForm, SuiteImportForm
+from academy.forms import SuiteConfirmForm, SuiteImportForm, keep_sent
 from academy.importing import ImportOptions, ImportReport
 from academy.models import BulkImport
 from academy.querysets import has_role
@@ -67,6 +67,15 @@ def page(
     )
 
 
+def refused(
+    request: HttpRequest, form: SuiteImportForm, error: AcademyError, **context: Any
+) -> HttpResponse:
+    """The page with every place that keeps files from being imported."""
+    problems, total = problems_of(error)
+    told = {"problems": problems, "total": total, "step": 2, **context}
+    return page(request, form, status=422, **told)
+
+
 def dry_run(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
     """Keep the upload, read it, and show the report; errors are shown with their places. A large
     one is read by the worker, and watched on a page of its own."""
@@ -85,10 +94,7 @@ def dry_run(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
         )
     except AcademyError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        problems, total = problems_of(error)
-        return page(
-            request, form, status=422, problems=problems, total=total, upload_name=sent.name, step=2
-        )
+        return refused(request, form, error, upload_name=sent.name)
     return page(
         request,
         form,
@@ -105,20 +111,10 @@ def dry_run(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
 
 def in_background(request: HttpRequest, form: SuiteImportForm) -> HttpResponse:
     """Keep a large upload for the worker, and lead to the page that tells of it."""
-    sent = form.cleaned_data["upload"]
     choices = {"format": form.cleaned_data["format"], "name": form.data.get("name", "").strip()}
-    try:
-        row = bulk_importing.keep_upload(
-            BulkImport.Kind.SUITES,
-            sent.name,
-            sent,
-            size=sent.size,
-            choices=choices,
-            by=request.user,
-        )
-    except AcademyError as error:
-        problems, total = problems_of(error)
-        return page(request, form, status=422, problems=problems, total=total, step=2)
+    row = keep_sent(form, BulkImport.Kind.SUITES, choices=choices, by=request.user)
+    if row is None:
+        return page(request, form, status=422)
     return redirect("academy:import", pk=row.pk)
 
 
@@ -147,8 +143,7 @@ def confirm(request: HttpRequest) -> HttpResponse:
             ),
         )
     except AcademyError as error:
-        problems, total = problems_of(error)
-        return page(request, SuiteImportForm(), status=422, problems=problems, total=total, step=2)
+        return refused(request, SuiteImportForm(), error)
     shutil.rmtree(folder, ignore_errors=True)
     for suite in report.suites:
         told = f"{suite.suite}@{suite.version} {suite.outcome}: {suite.tasks} tasks, {suite.state}."

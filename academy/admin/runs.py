@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from academy import ending, rescoring, tasks
+from academy import ending, entering, rescoring, tasks, work
 from academy.admin.reading import BaseAdmin, ReadOnlyAdmin
 from academy.errors import AcademyError
 from academy.models import (
@@ -84,12 +84,37 @@ class LimitAdmin(CuratedAdmin):
 
 @admin.register(Entrant)
 class EntrantAdmin(ReadOnlyAdmin):
-    """Entrants."""
+    """Entrants. Curators say of a model whether its weights are open."""
 
-    list_display = ("slug", "name", "model", "harness", "organization")
+    list_display = ("slug", "name", "model", "harness", "weights", "organization")
     list_select_related = ("organization",)
+    list_filter = ("weights",)
     search_fields = ("slug", "name", "model")
     ordering = ("slug",)
+    actions = ("say_open", "say_closed", "say_unknown")
+
+    @admin.action(description="Say that the weights are open", permissions=["curate"])
+    def say_open(self, request: HttpRequest, queryset: QuerySet[Entrant]) -> None:
+        """Anybody may have the models of the chosen entrants."""
+        self._say(request, queryset, Entrant.Weights.OPEN)
+
+    @admin.action(description="Say that the weights are closed", permissions=["curate"])
+    def say_closed(self, request: HttpRequest, queryset: QuerySet[Entrant]) -> None:
+        """The models of the chosen entrants are not given out."""
+        self._say(request, queryset, Entrant.Weights.CLOSED)
+
+    @admin.action(description="Say that the weights are not known", permissions=["curate"])
+    def say_unknown(self, request: HttpRequest, queryset: QuerySet[Entrant]) -> None:
+        """Take back what was said."""
+        self._say(request, queryset, "")
+
+    def _say(self, request: HttpRequest, rows: QuerySet[Entrant], weights: str) -> None:
+        changed = entering.say_weights(rows, weights, by=request.user)
+        self.message_user(request, f"Said of {changed} entrants; the boards follow.")
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        """Only curators act."""
+        return has_role(request.user, "curator")
 
 
 @admin.register(Run)
@@ -164,11 +189,10 @@ class WorkAdmin(ReadOnlyAdmin):
     @admin.action(description="Do the chosen failed work again", permissions=["curate"])
     def again(self, request: HttpRequest, queryset: QuerySet[Work]) -> None:
         """Make failed work ready."""
-        moved = queryset.filter(state=Work.State.FAILED).update(
-            state=Work.State.READY, attempts=0, error="", error_id=""
-        )
+        failed = queryset.filter(state=Work.State.FAILED)
+        moved = work.move(failed, Work.State.READY, attempts=0, error="", error_id="")
         tasks.nudge()
-        self.message_user(request, f"{moved} units of work will be done again.")
+        self.message_user(request, f"{len(moved)} units of work will be done again.")
 
     def has_curate_permission(self, request: HttpRequest) -> bool:
         """Only curators act."""

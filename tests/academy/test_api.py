@@ -75,6 +75,17 @@ def test_a_staged_pass_is_for_curators(version: SuiteVersion) -> None:
         get(f"{place(version)}passes/2/", make.person(role, role), status=404)
 
 
+def test_the_root_leads_to_every_collection() -> None:
+    index = get("")
+    assert sorted(index) == ["boards", "schema", "versions"]
+    for address in index.values():
+        assert address.startswith("http://testserver/api/v1/")
+        assert Client().get(address).status_code == 200
+    paths = json.loads(Client().get("/api/v1/schema/?format=json").content)["paths"]
+    collections = [path for path in paths if path.count("/") == 4 and "{" not in path]
+    assert {f"http://testserver{path}" for path in collections} <= set(index.values())
+
+
 def test_a_draft_is_not_there_for_strangers() -> None:
     draft = make.version_of(make.import_files(make.takeoff_files(2, slug="draft")))
     get(place(draft), status=404)

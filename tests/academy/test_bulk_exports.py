@@ -12,14 +12,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from django.core.files.storage import default_storage
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pyarrow import parquet
 
-from academy import bulk_exporting
+from academy import bulk_exporting, run_exports, work
 from academy.models import AuditEvent, BulkExport, Run, SuiteVersion, Work
 from tests import factories as made
 from tests.leaderboard.boarding import judged_run, judged_version
@@ -231,6 +233,86 @@ def test_a_file_expires_leaves_its_digest_and_can_be_asked_for_again(
     assert ask(Client(), "board", board.pk) == address
     made.score_all()
     assert got(Client(), address) == data
+
+
+def rows_in(data: bytes, form: str) -> list[dict[str, Any]]:
+    if form == "csv":
+        return list(csv.DictReader(io.StringIO(data.decode())))
+    if form == "jsonl":
+        return [json.loads(line) for line in data.decode().splitlines()]
+    found: list[dict[str, Any]] = parquet.read_table(pyarrow.BufferReader(data)).to_pylist()
+    return found
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_what_is_too_much_for_one_job_is_made_by_several(
+    version: SuiteVersion, form: str, media: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = board_of(version)
+    first = ask(Client(), "board", board.pk, form=form)
+    made.score_all()
+    whole = got(Client(), first)
+    BulkExport.objects.all().delete()
+    monkeypatch.setattr(run_exports, "PART", 5)
+    settings.CELERY_TASK_SOFT_TIME_LIMIT = 0
+    address = ask(Client(), "board", board.pk, form=form)
+    owner = "a worker"
+    for _job in range(2):
+        claimed = work.claim(owner)
+        assert claimed is not None
+        work.perform(claimed)
+    assert "Waits for a worker" in Client().get(address).content.decode()
+    kept = sorted(media.rglob("piece-*"))
+    assert len(kept) == 2
+    # A worker died while it kept this one.
+    kept[0].write_bytes(kept[0].read_bytes()[:20])
+    assert made.score_all() == 5
+    data = got(Client(), address)
+    assert rows_in(data, form) == rows_in(whole, form)
+    if form == "parquet":
+        assert schema_of(data).equals(schema_of(whole), check_metadata=True)
+    else:
+        assert data == whole
+    export = BulkExport.objects.get()
+    assert (export.rows, export.size) == (len(rows_in(whole, form)), len(data))
+    assert export.sha256 == hashlib.sha256(data).hexdigest()
+
+
+def schema_of(data: bytes) -> Any:
+    return parquet.read_schema(pyarrow.BufferReader(data))
+
+
+def test_the_pieces_of_an_export_go_when_it_is_whole_and_when_it_is_given_up(
+    version: SuiteVersion,
+    media: Path,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    board = board_of(version)
+    monkeypatch.setattr(run_exports, "PART", 5)
+    settings.CELERY_TASK_SOFT_TIME_LIMIT = 0
+    ask(Client(), "board", board.pk)
+    with django_capture_on_commit_callbacks(execute=True):
+        made.score_all()
+    export = BulkExport.objects.get()
+    assert export.file and not list(media.rglob("piece-*"))
+    # The end was owed with the first piece, and the file is kept a week from the last one.
+    Work.objects.filter(kind="expire_export").update(due_at=timezone.now())
+    made.score_all()
+    assert default_storage.exists(export.file)
+    owed = Work.objects.get(kind="expire_export")
+    assert (owed.state, owed.due_at) == ("ready", export.expires_at)
+    ask(Client(), "board", board.pk, form="jsonl")
+    claimed = work.claim("a worker")
+    assert claimed is not None
+    work.perform(claimed)
+    assert len(list(media.rglob("piece-*"))) == 1
+    Work.objects.filter(kind="bulk_export").update(state="failed")
+    given_up = Work.objects.filter(kind="expire_export", state="ready").order_by("-pk").first()
+    assert given_up is not None
+    bulk_exporting.expire_export(given_up.payload)()
+    assert not list(media.rglob("piece-*"))
 
 
 def test_the_queries_of_an_export_do_not_grow_with_the_records_but_by_batches(

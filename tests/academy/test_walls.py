@@ -186,7 +186,12 @@ def test_a_run_that_is_open_is_not_there_for_anybody_else(world: World, who: str
 
 def test_a_run_that_is_open_is_there_for_its_own_people(world: World) -> None:
     client = world.client("entrant")
-    assert client.get(f"/runs/{world.open_run.pk}/").status_code == 200
+    response = client.get(f"/runs/{world.open_run.pk}/")
+    assert response.status_code == 200
+    assert "Unfinished" in whole(response)
+    record = InstanceRecord.objects.of_run(world.open_run.pk).get()
+    assert f'href="/records/{record.pk}/"' in whole(response)
+    assert client.get(f"/records/{record.pk}/").status_code == 200
 
 
 @pytest.mark.parametrize("who", [name for name in PEOPLE if name != "curator"])

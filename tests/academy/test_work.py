@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import LazySettings
-from django.db import connection, connections
+from django.db import connection
 from django.utils import timezone
 
 from academy import work
 from academy.errors import AcademyError
 from academy.models import Blob, Work, WorkerHeartbeat
+from tests.threads import in_threads
 
 KIND = "test-kind"
 
@@ -303,23 +302,6 @@ def test_a_heartbeat_keeps_the_start_and_moves_the_end(db: None) -> None:
     second = WorkerHeartbeat.objects.get()
     assert second.started_at == first.started_at
     assert second.seen_at > first.seen_at
-
-
-def in_threads(count: int, act: Callable[[int], Any]) -> list[Any]:
-    """What an act gives in several threads that start at the same moment."""
-    connections.close_all()
-    start = threading.Barrier(count)
-
-    def run(number: int) -> Any:
-        try:
-            connection.ensure_connection()
-            start.wait(timeout=20)
-            return act(number)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(run, range(count)))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -30,3 +30,17 @@ def test_browsers_find_the_picture_of_the_site() -> None:
     response = Client().get("/favicon.ico")
     assert response.status_code == 302
     assert response["Location"].endswith(".svg")
+
+
+def test_an_address_that_only_takes_a_form_leads_back_to_its_page() -> None:
+    client = Client()
+    page = client.get("/review/appeals/7/withdraw/")
+    assert (page.status_code, page["Allow"]) == (405, "POST")
+    assert 'href="/review/appeals/7/"' in page.content.decode()
+    assert client.post("/review/appeals/").content == b""
+
+
+def test_a_form_from_before_the_last_login_says_what_to_do() -> None:
+    refused = Client(enforce_csrf_checks=True).post("/login/", {"username": "anna"})
+    assert refused.status_code == 403
+    assert "what you typed still stands in the form" in refused.content.decode()

@@ -13,7 +13,7 @@ from academy.formats.doc_bridge.documents import RUN_TYPES, Document, is_piece, 
 from academy.formats.doc_bridge.hashing import HASH_KEY, content_hash
 from academy.formats.doc_bridge.observations import LEDGER, OBSERVATION
 from academy.formats.doc_bridge.shapes import Path
-from academy.formats.json_reading import DECODER, after_space, offset_of
+from academy.formats.json_reading import lines_of_items
 from academy.formats.reading import Files, pointer, read_jsonl
 
 
@@ -68,7 +68,7 @@ def members_of(document: Document, problems: Problems) -> Iterator[Found]:
     The original checks only the hash of the ledger around them.
     """
     listed = document.value["observations"]
-    lines = lines_of(document.data)
+    lines = lines_of_items(document.data, "/observations")
     checked = document.kind is LEDGER
     for index, observation in enumerate(listed):
         line = next(lines, None)
@@ -94,22 +94,6 @@ def own_defects(observation: Mapping[str, Any]) -> list[tuple[str, Path, str]]:
     if observation[HASH_KEY] != content_hash(observation):
         found.insert(0, (OBSERVATION.stale, (HASH_KEY,), "content-hash"))
     return found
-
-
-def lines_of(data: bytes) -> Iterator[int]:
-    """The line of each observation, in one pass."""
-    text = data.decode("utf-8")
-    at = offset_of(text, "/observations")
-    if at is None:
-        return
-    line = text.count("\n", 0, at) + 1
-    before, at = at, after_space(text, at + 1)
-    while text[at] != "]":
-        line += text.count("\n", before, at)
-        yield line
-        before, at = at, after_space(text, DECODER.raw_decode(text, at)[1])
-        if text[at] == ",":
-            at = after_space(text, at + 1)
 
 
 def read_lines(files: Files, path: PurePosixPath, problems: Problems) -> Piece | None:

@@ -8,14 +8,15 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import PurePosixPath
 from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
 from academy.bundle import JSON
-from academy.errors import Problems
+from academy.errors import FormatError, Problems
 from academy.formats.opentakeoff.schemas import SCHEMAS
-from academy.formats.reading import check_text, line_of, pointer
+from academy.formats.reading import Files, check_text, line_of, pointer, read_json
 
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 SHOWN = 80
@@ -94,6 +95,32 @@ def without_surrogates(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_surrogates(item) for item in value]
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A document that keeps to its schema, with the bytes that it was read from."""
+
+    path: str
+    data: bytes
+    document: Mapping[str, JSON]
+
+    def is_sound(self, problems: Problems) -> bool:
+        """Whether everything in it can be stored; else an error each."""
+        return check_values(self.document, path=self.path, data=self.data, problems=problems)
+
+
+def read_checked(name: str, path: PurePosixPath, files: Files, problems: Problems) -> Read | None:
+    """The document in a file; None when it cannot be read or breaks its schema."""
+    try:
+        data = files[path]
+        document = read_json(data, path=str(path))
+    except FormatError as error:
+        problems.extend(error)
+        return None
+    if not check_schema(name, document, path=str(path), data=data, problems=problems):
+        return None
+    return Read(str(path), data, document if isinstance(document, Mapping) else {})
 
 
 def check_schema(name: str, document: JSON, *, path: str, data: bytes, problems: Problems) -> bool:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from academy.bundle import JSON, FileReport, FileStatus, KeyUpload, SuiteSpec, TaskSpec
-from academy.errors import FormatError, Problems
-from academy.formats.opentakeoff.checking import check_schema, check_values
+from academy.errors import Problems
+from academy.formats.opentakeoff.checking import read_checked
 from academy.formats.opentakeoff.manifests import mapping, numeric
-from academy.formats.reading import Files, line_of, read_json
+from academy.formats.reading import Files, line_of
 from academy.scorers.ecmascript import plain_median
 
 SUFFIX = ".groundtruth.json"
@@ -107,29 +107,20 @@ def truth_of(document: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def read_key(path: PurePosixPath, files: Files, problems: Problems) -> Mapping[str, JSON] | None:
     """One key file, or None when something is wrong with it. Messages never show a value."""
-    name = str(path)
-    try:
-        data = files[path]
-        document = read_json(data, path=name)
-    except FormatError as error:
-        problems.extend(error)
+    read = read_checked("key", path, files, problems)
+    if read is None or not read.is_sound(problems):
         return None
-    if not check_schema("key", document, path=name, data=data, problems=problems):
-        return None
-    if not check_values(document, path=name, data=data, problems=problems):
-        return None
-    key = mapping(document)
-    for place, quantity in enumerate(items(truth_of(key).get("quantities"))):
+    for place, quantity in enumerate(items(truth_of(read.document).get("quantities"))):
         if "value" not in mapping(quantity):
             where = f"/quantities/{place}"
             problems.error(
-                name,
+                str(path),
                 "key-without-value",
                 "the quantity has neither a value nor a rater's value",
-                line=line_of(data, where),
+                line=line_of(read.data, where),
                 pointer=where,
             )
-    return key
+    return read.document
 
 
 def read_keys(files: Files) -> KeyUpload:

@@ -6,29 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from academy.bundle import JSON
-from academy.errors import FormatError, Problems
-from academy.formats.opentakeoff.checking import check_schema, check_values
+from academy.errors import Problems
+from academy.formats.opentakeoff.checking import read_checked
 from academy.formats.opentakeoff.manifests import mapping
 from academy.formats.opentakeoff.tasks import TaskFile
-from academy.formats.reading import Files, line_of, path_problem, read_json
+from academy.formats.reading import Files, line_of, path_problem
 
 
 def read_manifest(
     path: PurePosixPath, files: Files, problems: Problems
 ) -> Mapping[str, JSON] | None:
     """Read and check a manifest; None when something is wrong with it."""
-    name = str(path)
-    try:
-        data = files[path]
-        document = read_json(data, path=name)
-    except FormatError as error:
-        problems.extend(error)
+    read = read_checked("manifest", path, files, problems)
+    if read is None or not read.is_sound(problems):
         return None
-    if not check_schema("manifest", document, path=name, data=data, problems=problems):
-        return None
-    if not check_values(document, path=name, data=data, problems=problems):
-        return None
-    manifest = mapping(document)
+    name, data, manifest = str(path), read.data, read.document
     folder = path.parent.name
     if folder and manifest.get("dir") not in (None, folder):
         message = f"the manifest names the folder {manifest['dir']!r}, it lies in {folder!r}"

@@ -21,8 +21,8 @@ from academy.bundle import (
 )
 from academy.canonical import PROTO, ecmascript_json, sha256_hex
 from academy.errors import FormatError, Problems
-from academy.formats.json_reading import DECODER, after_space, offset_of
-from academy.formats.opentakeoff.checking import check_schema, check_values, find_key
+from academy.formats.json_reading import lines_of_items
+from academy.formats.opentakeoff.checking import check_values, find_key, read_checked
 from academy.formats.opentakeoff.integrity import Integrity, academy_signed, block, verify_bundle
 from academy.formats.opentakeoff.layout import is_bundle, is_task, report_other
 from academy.formats.opentakeoff.manifests import mapping
@@ -60,42 +60,20 @@ def raw_of(entry: Mapping[str, JSON]) -> bytes:
     return LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
-def lines_of_entries(data: bytes) -> Iterator[int]:
-    """The line of each entry, in one pass, since bundles may hold many tasks."""
-    text = data.decode("utf-8")
-    at = offset_of(text, "/tasks")
-    if at is None:
-        return
-    line = text.count("\n", 0, at) + 1
-    before, at = at, after_space(text, at + 1)
-    while text[at] != "]":
-        line += text.count("\n", before, at)
-        yield line
-        before, at = at, after_space(text, DECODER.raw_decode(text, at)[1])
-        if text[at] == ",":
-            at = after_space(text, at + 1)
-
-
 def read_bundle(
     path: PurePosixPath, files: Files, suite: SuiteSpec | None, problems: Problems
 ) -> Bundle | None:
     """Read one bundle, check form, hash and signatures; None when it cannot be taken."""
-    name = str(path)
-    try:
-        data = files[path]
-        document = read_json(data, path=name)
-    except FormatError as error:
-        problems.extend(error)
+    read = read_checked("run-bundle", path, files, problems)
+    if read is None:
         return None
-    if not check_schema("run-bundle", document, path=name, data=data, problems=problems):
-        return None
-    hidden = find_key(document, PROTO)
+    name, data, found = str(path), read.data, read.document
+    hidden = find_key(found, PROTO)
     if hidden is not None:
         where = pointer(*hidden)
         message = f"a member named {PROTO} is not covered by the bundle's hash"
         problems.error(name, "proto-key", message, line=line_of(data, where), pointer=where)
         return None
-    found = mapping(document)
     try:
         integrity = verify_bundle(found)
     except ValueError as error:
@@ -354,7 +332,7 @@ def same_run(one: Bundle, other: Bundle) -> bool:
 
 def cut(bundle: Bundle, run: int) -> Iterator[RecordSpec]:
     """The records of a bundle, in its order."""
-    lines = lines_of_entries(bundle.data)
+    lines = lines_of_items(bundle.data, "/tasks")
     for entry, line in zip(bundle.entries, lines, strict=True):
         yield record_of(entry, run=run, file=str(bundle.path), line=line)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from academy.bundle import JSON, AssetSpec, Grading, TaskSpec
-from academy.errors import FormatError, Problems, ScoringError
-from academy.formats.opentakeoff.checking import check_schema, check_values
+from academy.errors import Problems, ScoringError
+from academy.formats.opentakeoff.checking import read_checked
 from academy.formats.opentakeoff.drawings import find_drawing
 from academy.formats.opentakeoff.manifests import mapping
 from academy.formats.opentakeoff.metrics import COMPETENCY_OF, METRIC_OF, grading_of
-from academy.formats.reading import Files, line_of, read_json
+from academy.formats.reading import Files, line_of
 from academy.scorers import percent_error, set_f1
 
 SUFFIX = ".task.json"
@@ -47,18 +47,8 @@ class TaskFile:
 
 def read_task_file(path: PurePosixPath, files: Files, problems: Problems) -> TaskFile | None:
     """Read and check one task file; None when it breaks the schema."""
-    name = str(path)
-    try:
-        data = files[path]
-        document = read_json(data, path=name)
-    except FormatError as error:
-        problems.extend(error)
-        return None
-    if not check_schema("task", document, path=name, data=data, problems=problems):
-        return None
-    if not check_values(document, path=name, data=data, problems=problems):
-        return None
-    return TaskFile(path, data, mapping(document))
+    read = read_checked("task", path, files, problems)
+    return TaskFile(path, read.data, read.document) if read and read.is_sound(problems) else None
 
 
 def grading_for(document: Mapping[str, JSON]) -> Grading:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.utils import timezone
 
 from academy import ending, limiting
 from academy.errors import AcademyError
 from academy.models import Entrant, Organization, Run, Submission, SuiteVersion
 from tests import factories as make
+from tests.threads import in_threads
 
 
 @pytest.fixture
@@ -82,22 +80,6 @@ def test_the_same_bytes_again_and_baselines_cost_nothing(version: SuiteVersion) 
     make.record_files(document, version, account=ada)
     make.takeoff_run(version, {"t-0": 7}, account=ada, kind="human")
     assert Run.objects.filter(version=version, kind="entrant").count() == 1
-
-
-def in_threads(count: int, act: Callable[[int], Any]) -> list[Any]:
-    connections.close_all()
-    start = threading.Barrier(count)
-
-    def run(number: int) -> Any:
-        try:
-            connection.ensure_connection()
-            start.wait(timeout=30)
-            return act(number)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(run, range(count)))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -33,6 +33,7 @@ APART = {
     "runs/<int:pk>/progress/": "a part of the run's page",
     "records/<int:pk>/raw/": "the record as it came, byte for byte",
     "exports/<uuid:pk>/sha256": "a checksum",
+    "api/v1/": "which collections there are",
     "api/v1/boards/": "which boards there are",
     "api/v1/boards/<slug:slug>/": "where its standings are",
     "api/v1/boards/<slug:slug>/snapshots/": "which snapshots there are",

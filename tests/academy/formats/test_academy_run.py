@@ -267,6 +267,19 @@ def test_a_run_from_elsewhere_gets_a_header_that_is_read_again() -> None:
     assert again.runs[0].entrant == run.entrant
 
 
+def test_a_header_may_say_whether_weights_are_open() -> None:
+    entrant = {"name": "Example", "weights": "open"}
+    read = parse_run(upload({**HEADER, "entrant": entrant}, EXECUTION), None)
+    assert read.runs[0].entrant.weights == "open"
+    run = read.runs[0]
+    bare = type(run)(entrant=run.entrant, suite=run.suite)
+    again = parse_run(Files.of(export_run(SUITE, bare, list(read.records()))), None)
+    assert again.runs[0].entrant.weights == "open"
+    wrong = {"name": "Example", "weights": "leaked"}
+    found = rules({**HEADER, "entrant": wrong}, EXECUTION)
+    assert ("schema-enum", 1, "/entrant/weights") in found
+
+
 def test_only_files_with_a_header_are_claimed() -> None:
     assert claims_run(Files.of({"a/run.JSONL": b"\n " + lines(HEADER)}))
     long = {**HEADER, "extra": {"x": "y" * 100_000}}

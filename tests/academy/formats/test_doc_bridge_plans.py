@@ -15,7 +15,7 @@ from academy.formats.doc_bridge import FORMAT
 from academy.formats.doc_bridge.plans import PAIRWISE
 from academy.formats.doc_bridge.sampling import select_corrected
 from academy.formats.doc_bridge.selection import SelectionError, all_executions
-from tests.academy.formats.test_doc_bridge import Json, parse_suite, sample
+from tests.academy.formats.doc_bridge_making import Json, parse_suite, sample
 
 CATEGORIES = ("discovery", "architecture", "documentation", "implementation")
 SCENARIOS = ("repository-only", "deterministic-doc-bridge", "registry-assisted")

@@ -14,7 +14,7 @@ from academy.formats.base import AggregateContext
 from academy.formats.doc_bridge import FORMAT
 from academy.registry import scorer_of
 from academy.scorers.base import EffectiveValue, Mode, Verdict, VerdictStatus
-from tests.academy.formats.test_doc_bridge import Json, parse_suite, sample
+from tests.academy.formats.doc_bridge_making import Json, parse_suite, sample
 
 STRICT, REFERENCE = Mode.STRICT, Mode.REFERENCE
 

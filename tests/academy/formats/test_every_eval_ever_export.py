@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from academy.bundle import (
@@ -102,6 +103,15 @@ def test_the_originals_rules_and_both_schemas_take_the_pair() -> None:
             assert judge(json.loads(data), "aggregate-0.3.0") == ()
     for row in rows_of(export()):
         assert judge(row, "instance-0.3.0") == ()
+
+
+def test_what_is_known_of_weights_is_written_and_read_again() -> None:
+    for weights, said in (("open", "open_weights"), ("closed", "closed_weights"), ("", "unknown")):
+        run = replace(RUN, entrant=replace(RUN.entrant, weights=weights))
+        files = export(run=run).files()
+        (aggregate,) = (json.loads(data) for path, data in files.items() if path.endswith(".json"))
+        assert aggregate["model_info"]["additional_details"]["model_availability"] == said
+        assert parse_run(Files.of(files), None).runs[0].entrant.weights == weights
 
 
 def test_only_scored_items_are_rows_and_correct_means_passed() -> None:

@@ -13,7 +13,7 @@ from academy.formats.neckbeard import FORMAT
 from academy.formats.neckbeard.dimensions import DIMENSIONS
 from academy.formats.neckbeard.scoring import check, score
 from academy.scorers.base import EffectiveValue, Mode, Verdict, VerdictStatus
-from tests.academy.formats.test_neckbeard import JOURNEY_PATH, SINGLE_PATH, journey, parse, single
+from tests.academy.formats.neckbeard_making import JOURNEY_PATH, SINGLE_PATH, journey, parse, single
 
 PARAMS = {"criterion": "correctness", "low": 0, "high": 3, "allows_na": False}
 SUITE = parse({SINGLE_PATH: single(), JOURNEY_PATH: journey()}).suites[0]
