@@ -32,7 +32,8 @@ def duplicate_of(spec: RunSpec, earlier: QuerySet[Run], *, taken: Sequence[int])
 
 
 def same_run(run: Run) -> Run | None:
-    """A known run with the header, the limits and the records that are staged for a new one."""
+    """A known run with the header, the limits and the records that are staged for a new one,
+    locked, so that it does not end meanwhile."""
     same = Run.objects.filter(
         version=run.version,
         entrant=run.entrant,
@@ -43,7 +44,8 @@ def same_run(run: Run) -> Run | None:
         digest=staged_digest(run),
     ).exclude(state=Run.State.FAILED)
     found = same.exclude(pk=run.pk).select_related("entrant", "version__suite")
-    known: Run | None = found.order_by("pk").first()
+    locked = found.select_for_update(of=("self",), no_key=True)
+    known: Run | None = locked.order_by("pk").first()
     return known
 
 

@@ -14,6 +14,7 @@ from django.db.models import Max, QuerySet
 from academy import recognising
 from academy.bundle import RunSpec, SuiteRef
 from academy.entering import find_entrants, resolve_version
+from academy.errors import AcademyError
 from academy.fitting import fitting
 from academy.models import Entrant, Run, Submission, SuiteVersion
 from academy.packs import RecordWriter
@@ -80,7 +81,21 @@ def targets_of(
         packs = 0 if outcome == "created" else run.packs.count()
         writer = RecordWriter(run, packs + 1)
         targets.append(Target(run, spec, writer, shared.ordinals_of(version), outcome))
+    _hold(targets)
     return targets
+
+
+def _hold(targets: Sequence[Target]) -> None:
+    """Let no known run end before what comes for it is stored.
+
+    Raises AcademyError when one ended since it was looked up. After new runs are made: whoever
+    locks the version they name may wait for those who wait for a known one.
+    """
+    known = {target.run.pk: target.run for target in targets if target.outcome != "created"}
+    rows = Run.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=known)
+    for pk, state in rows.order_by("pk").values_list("pk", "state"):
+        if state != known[pk].state:
+            raise AcademyError(f"Run {pk} has become {state} just now; bring the upload again.")
 
 
 def _run_of(

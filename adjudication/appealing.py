@@ -153,7 +153,7 @@ def withdraw(appeal: Appeal, *, by: Any) -> None:
             raise AcademyError("Only the person who opened an appeal takes it back.")
         if locked.state != Appeal.State.OPEN or locked.consequence:
             raise AcademyError("This appeal is decided; it cannot be taken back any more.")
-        items = ReviewItem.objects.select_for_update().filter(appeal=locked)
+        items = ReviewItem.objects.select_for_update(no_key=True).filter(appeal=locked)
         listed = list(items.order_by("pk"))
         seats = Seat.objects.filter(item__in=listed)
         if seats.filter(state__in=DECIDED_BY_NOW).exists():

@@ -210,9 +210,9 @@ def escalate(seat: Seat, *, user: Any, reason: str) -> bool:
         raise AcademyError("Say what an adjudicator has to decide about this item.")
     if seat.role == Seat.Role.THIRD:
         raise AcademyError("You are the third person: decide this item, or send it back.")
+    item = seating.lock_item(seat.item_id)
     if not _pass_over(seat, user, Skip.Act.ESCALATE, reason):
         return False
-    item = seating.lock_item(seat.item_id)
     if item.state != ReviewItem.State.OPEN:
         return True
     item.state = ReviewItem.State.DECIDED

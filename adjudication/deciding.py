@@ -238,13 +238,15 @@ def finalise(seat_id: int, *, at: datetime | None = None) -> bool:
     False when the submission was undone or is still within its window.
     """
     now = at or timezone.now()
-    moved = Seat.objects.filter(pk=seat_id, state=Seat.State.PENDING, final_at__lte=now).update(
-        state=Seat.State.SUBMITTED
-    )
-    if not moved:
+    over = Seat.objects.filter(pk=seat_id, state=Seat.State.PENDING, final_at__lte=now)
+    item_id = over.values_list("item", flat=True).first()
+    if item_id is None:
+        return False
+    # The item before its seats, as everybody who settles or takes back locks them.
+    item = seating.lock_item(item_id)
+    if not over.update(state=Seat.State.SUBMITTED):
         return False
     seat = Seat.objects.select_related("holder").get(pk=seat_id)
-    item = seating.lock_item(seat.item_id)
     if item.state == ReviewItem.State.GOLD:
         return True
     if seat.role == Seat.Role.THIRD:

@@ -159,6 +159,7 @@ def send_back(seat: Seat, *, user: Any, reason: str) -> ReviewItem:
     """
     if not reason.strip():
         raise AcademyError("Write what the reviewers should know.")
+    item = seating.lock_item(seat.item_id)
     freed = (
         Seat.objects.held_by(user)
         .filter(pk=seat.pk, role=Seat.Role.THIRD)
@@ -166,7 +167,6 @@ def send_back(seat: Seat, *, user: Any, reason: str) -> ReviewItem:
     )
     if not freed:
         raise AcademyError("You do not hold this item any more, so it cannot be sent back.")
-    item = seating.lock_item(seat.item_id)
     item.state = ReviewItem.State.OPEN
     item.escalated_at = None
     item.contested = []
@@ -223,12 +223,12 @@ def withdraw(seat: Seat, *, user: Any, reason: str) -> None:
     """
     if not reason.strip():
         raise AcademyError("Say why you withdraw your verdict.")
+    item = seating.lock_item(seat.item_id)
     held: Seat | None = Seat.objects.select_for_update().filter(pk=seat.pk, holder=user).first()
     if held is None or held.state in (Seat.State.HELD, Seat.State.WITHDRAWN):
         raise AcademyError("There is no verdict of yours here that could be withdrawn.")
     if held.state == Seat.State.PENDING:
         raise AcademyError("Your verdict can still be undone; withdraw it when it counts.")
-    item = seating.lock_item(held.item_id)
     refuse_late_withdrawal(item, held)
     if item.state != ReviewItem.State.GOLD:
         if not is_stored(held):

@@ -85,9 +85,12 @@ def set_aside(seat: Seat, *, because: str, at: datetime | None = None) -> None:
 
 
 def lock_item(item_id: int) -> ReviewItem:
-    """An item that nobody else changes until the transaction ends."""
+    """An item that nobody else changes until the transaction ends; locked before its seats.
+
+    Without its key: whoever claims a seat of it holds that seat and stores a draft that names it.
+    """
     items = ReviewItem.objects.select_related("queue__version")
-    found: ReviewItem = items.select_for_update(of=("self",)).get(pk=item_id)
+    found: ReviewItem = items.select_for_update(of=("self",), no_key=True).get(pk=item_id)
     return found
 
 

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
-from academy import rescoring, work
-from academy.models import Blob, Score, Work
+from academy import ending, rescoring, work
+from academy.models import Blob, Run, Score, Work
 from academy.work import Claimed
 from tests import factories as make
 from tests.threads import at_once
@@ -199,3 +199,30 @@ def test_a_transaction_that_is_rolled_back_owes_nothing() -> None:
         owe("lost")
         transaction.set_rollback(True)
     assert states() == {}
+
+
+def test_no_run_ends_while_more_of_it_is_stored() -> None:
+    """Else it would be open again, or hold records of which its digest does not know."""
+    version = make.takeoff_version(2, publish=False)
+    pieces = [make.line_run(line, closed=False) for line in map(make.execution, ("t-0", "t-1"))]
+    run = make.run_of(make.record_files(pieces[0], version))
+    holds = threading.Event()
+
+    def withdraw_meanwhile() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            # What comes has to wait here, after the run was chosen.
+            cursor.execute("LOCK TABLE academy_pack IN EXCLUSIVE MODE")
+            holds.set()
+            await_waiting()
+            cursor.execute("SET LOCAL lock_timeout = '200ms'")
+            ending.withdraw_run(run, reason="entered twice")
+
+    def store_more() -> None:
+        assert holds.wait(SECONDS)
+        make.record_files(pieces[1], version)
+
+    with pytest.raises(OperationalError, match="lock timeout"):
+        at_once(withdraw_meanwhile, store_more)
+    ending.withdraw_run(run, reason="entered twice")
+    run.refresh_from_db()
+    assert (run.state, run.records_expected) == (Run.State.WITHDRAWN, 2)

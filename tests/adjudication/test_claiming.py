@@ -12,7 +12,7 @@ from django.db.models import Count
 
 from academy.errors import AcademyError
 from academy.models import Decision, Membership, Organization, Submission
-from adjudication import claiming, deciding
+from adjudication import claiming, deciding, seating
 from adjudication.claiming import NothingFree
 from adjudication.models import Draft, ExtraVerdict, Queue, ReviewItem, Seat, Skip
 from tests.adjudication import builders as build
@@ -426,3 +426,29 @@ def test_when_the_holder_submits_while_another_takes_over_one_of_them_counts() -
             (bert, "held") if was_taken.result() else (anna, "pending")
         )
         assert ExtraVerdict.objects.exists() == was_extra.result()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_seat_is_taken_while_a_verdict_on_its_item_is_being_settled() -> None:
+    queue = build.waiting_queue(1, seats=2)
+    anna = build.reviewer("anna")
+    item = queue.items.get()
+    settles, is_taken = threading.Event(), threading.Event()
+
+    def settle() -> bool:
+        with transaction.atomic():
+            seating.lock_item(item.pk)
+            settles.set()
+            return is_taken.wait(20)
+
+    def take() -> Any:
+        assert settles.wait(20)
+        taken = claiming.claim_next(queue, user=anna)
+        is_taken.set()
+        return taken
+
+    with build.threads(2) as pool:
+        without_waiting = pool.submit(build.in_thread, settle)
+        taken = pool.submit(build.in_thread, take)
+    assert without_waiting.result()
+    assert taken.result().item_id == item.pk
