@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import QuerySet
 from psycopg.pq import Format
@@ -34,7 +35,11 @@ def bound_cursor(*, binary: bool = False) -> Iterator[Any]:
 
 def read_binary(rows: QuerySet[Any, Any]) -> list[tuple[Any, ...]]:
     """The rows of a `values_list` of plain columns, with `bytea` as it is stored."""
-    sql, parameters = rows.query.sql_with_params()
+    try:
+        sql, parameters = rows.query.sql_with_params()
+    except EmptyResultSet:
+        # Django knows without asking that there is none, as of an empty list of runs.
+        return []
     with bound_cursor(binary=True) as cursor:
         cursor.execute(sql, parameters)
         found: list[tuple[Any, ...]] = cursor.fetchall()

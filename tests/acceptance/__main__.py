@@ -1,4 +1,4 @@
-"""python -m tests.acceptance NAME … [--json]: exit 0 when all named checks hold, else 1."""
+"""python -m tests.acceptance [NAME] [--json]: one check, or all; exit 0 when they hold, else 1."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def main(words: Sequence[str]) -> int:
     """Perform the named checks, or all that need no argument."""
     known = checks()
     parser = argparse.ArgumentParser(prog="python -m tests.acceptance", description=__doc__)
-    parser.add_argument("name", choices=["all", *known])
+    parser.add_argument("name", choices=["all", *known], nargs="?", default="all")
     parser.add_argument("arguments", nargs="*", help="what the check asks for")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     chosen = parser.parse_args(words)

@@ -69,12 +69,14 @@ def enter(product: Product, person: str, entrant: str) -> None:
     )
 
 
-def queue_number(browser: Browser, title: str) -> int:
-    """The number of the queue whose title holds some words."""
+def queue_number(browser: Browser, title: str, version: str = "") -> int:
+    """The number of the queue whose title holds some words, of one version where it is named: all
+    checks of one product see the queues of the others."""
     page = browser.get("/review/").text
     for row in re.findall(r"<tr.*?</tr>", page, re.DOTALL):
         found = re.search(r"/review/queues/(\d+)/claim/", row)
-        if found and title in html.unescape(row):
+        told = html.unescape(row)
+        if found and title in told and version in told:
             return int(found[1])
     require(False, f"no queue called {title!r} is on the page of queues")
     raise AssertionError

@@ -35,7 +35,7 @@ def check(_arguments: Sequence[str], product: Product) -> str:
     require(refused.status == 422, f"one rater gives {refused.status}")
     made = curator.post(f"/review/keys/{SLUG}/1.0/", {"raters": "2"})
     require(made.status == 302, f"the queue was not made: {made.status}")
-    queue = queue_number(product.browser("rater-a"), "answer keys")
+    queue = queue_number(product.browser("rater-a"), "answer keys", SLUG)
     require(refuses(product.browser("key-entrant"), queue), "somebody with entrant rights measures")
     for name, value in zip(("rater-a", "rater-b"), VALUES, strict=True):
         rate(product.browser(name), queue, value)

@@ -42,14 +42,19 @@ def decided_again(product: Product) -> str:
     enter(product, "app-entrant", "contested")
     product.settle()
     reviewer = product.browser("app-reviewer")
-    queue = queue_number(reviewer, "criteria")
+    queue = queue_number(reviewer, "criteria", RUBRICS)
     choose(reviewer, take(reviewer, queue), "no", "the step is missing")
     product.settle()
     entrant, judge = product.browser("app-entrant"), product.browser("app-judge")
     record = record_of(entrant, run)
     page = open_appeal(entrant, record, "The step is in the log.")
     require(refuses(reviewer, queue_number_or_none(reviewer, "appeals")), "a reviewer decides it")
-    choose(judge, take(judge, queue_number(judge, "appeals")), "redecide", "the log was not read")
+    choose(
+        judge,
+        take(judge, queue_number(judge, "appeals", RUBRICS)),
+        "redecide",
+        "the log was not read",
+    )
     product.settle()
     public = html.unescape(product.browser().get(page).text)
     require("the log was not read" in public, "the outcome is not public with its reason")
@@ -64,8 +69,16 @@ def decided_again(product: Product) -> str:
 
     dismissed = open_appeal(entrant, record, "And it was quick.")
     judge_two = product.browser("app-third")
-    require(refuses(judge_two, queue_number(judge_two, "appeals")), "the third person decides it")
-    choose(judge, take(judge, queue_number(judge, "appeals")), "dismissed", "speed is not asked")
+    require(
+        refuses(judge_two, queue_number(judge_two, "appeals", RUBRICS)),
+        "the third person decides it",
+    )
+    choose(
+        judge,
+        take(judge, queue_number(judge, "appeals", RUBRICS)),
+        "dismissed",
+        "speed is not asked",
+    )
     product.settle()
     told = html.unescape(product.browser().get(dismissed).text)
     require("Dismissed." in told and "speed is not asked" in told, "the dismissal is not public")

@@ -91,7 +91,7 @@ def second_seats(product: Product) -> None:
     """Whoever agrees with the judge decides alone; who differs calls in a second person."""
     add_people(product, {"auditor-1": ["reviewer"], "auditor-2": ["reviewer"]})
     browser = product.browser("auditor-1")
-    queue = queue_number(browser, "criteria")
+    queue = queue_number(browser, "criteria", SUITE)
     answered = [answer(browser, take(browser, queue), is_met) for is_met in (True, False)]
     product.settle()
     found = told(product, SEATS)

@@ -33,14 +33,14 @@ def check(_arguments: Sequence[str], product: Product) -> str:
     add_people(product, {name: ["reviewer"] for name in ("caller", "voter-1", "voter-2")})
     product.settle()
     caller = product.browser("caller")
-    criteria = queue_number(caller, "criteria")
+    criteria = queue_number(caller, "criteria", SUITE)
     call_defective(caller, criteria, product)
     answer_met(caller, criteria, product)
     require(statuses(product, runs) == [["needs_human"], ["scored"]], "the call already decided")
 
     for name in ("voter-1", "voter-2"):
         voter = product.browser(name)
-        seat = take(voter, queue_number(voter, "defective criteria"))
+        seat = take(voter, queue_number(voter, "defective criteria", SUITE))
         page = html.unescape(voter.get(seat).text)
         require(WHY in page and "ambiguous" in page, "a voter does not see the reason")
         require("caller" not in page, "a voter sees who called the criterion defective")

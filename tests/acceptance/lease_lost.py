@@ -54,7 +54,7 @@ def check(_arguments: Sequence[str], product: Product) -> str:
     product.settle()
     product.manage("shell", "-v", "0", "-c", SHORT_LEASE)
     sleeper, other = product.browser("sleeper"), product.browser("other")
-    queue = queue_number(sleeper, "criteria")
+    queue = queue_number(sleeper, "criteria", SUITE)
     slept = take(sleeper, queue)
     words = answers(sleeper, slept, OF_SLEEPER)
     sleeper.post(f"{slept}draft/", {"revision": "0", **words})

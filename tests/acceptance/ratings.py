@@ -29,7 +29,7 @@ def check(_arguments: Sequence[str], product: Product) -> str:
     product.add_person("rater", "reviewer")
     product.settle()
     browser = product.browser("rater")
-    seat = take(browser, queue_number(browser, "ratings"))
+    seat = take(browser, queue_number(browser, "ratings", SUITE))
     page = html.unescape(browser.get(seat).text)
     for dimension in DIMENSIONS:
         for anchor in dimension.anchors:

@@ -31,7 +31,7 @@ def check(_arguments: Sequence[str], product: Product) -> str:
     product.add_person("router", "reviewer")
     product.settle()
     browser = product.browser("router")
-    queue = queue_number(browser, "routing")
+    queue = queue_number(browser, "routing", SUITE)
     told = [review(browser, queue, product) for _subject in range(2)]
     require(sorted(told) == ["run", "task"], f"the subjects are {told}")
     rows = decisions(product)

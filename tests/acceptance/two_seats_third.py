@@ -53,7 +53,7 @@ def check(_arguments: Sequence[str], product: Product) -> str:
     product.settle()
     product.manage("shell", "-v", "0", "-c", SECOND_SEATS)
     browsers = {name: product.browser(name) for name in PEOPLE}
-    queue = queue_number(browsers["first"], "criteria")
+    queue = queue_number(browsers["first"], "criteria", SUITE)
     decide(browsers["first"], take(browsers["first"], queue), "first", ("yes", "yes"))
     require(refuses(browsers["first"], queue), "the first reviewer got both seats of the item")
     seat = take(browsers["second"], queue)

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.test import Client
 from django.utils import timezone
 
-from academy import deciding
+from academy import deciding, ending
 from academy.errors import AcademyError
-from academy.models import InstanceRecord, Run, SuiteVersion
+from academy.models import InstanceRecord, Run, SuiteVersion, Work
 from leaderboard import boards, standings
 from leaderboard.attempts import mean_items
 from leaderboard.audit import judge_audited
@@ -22,6 +23,7 @@ from tests.leaderboard.boarding import (
     drawn_version,
     filled_board,
     judged_run,
+    judged_version,
     newest,
     off,
     policy_of,
@@ -295,3 +297,14 @@ def test_a_board_of_a_draft_version_is_for_nobody_to_see(small_board: Board) -> 
     assert standings.compute(hidden[0]) is None
     assert SuiteVersion.objects.get(pk=draft.pk).state == "draft"
     assert read_inputs(board) is not None
+
+
+def test_a_board_without_any_run_that_stands_is_published_without_entries() -> None:
+    version = judged_version(3)
+    for run in version.runs.all():
+        ending.fail_run(run, reason="the machine died")
+    made.score_all()
+    assert not Work.objects.filter(state="failed").exists()
+    for board in version.boards.all():
+        assert newest(board).standings["standings"] == []
+        assert Client().get(f"/boards/{board.slug}/").status_code == 200
