@@ -300,7 +300,7 @@ def test_a_board_of_a_draft_version_is_for_nobody_to_see(small_board: Board) -> 
 
 
 def test_a_board_without_any_run_that_stands_is_published_without_entries() -> None:
-    version = judged_version(3)
+    version = judged_version(3, slug="unentered")
     for run in version.runs.all():
         ending.fail_run(run, reason="the machine died")
     made.score_all()
