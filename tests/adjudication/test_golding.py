@@ -119,7 +119,7 @@ def test_gold_looks_like_any_other_item_once_it_is_handed_in(
 
 def test_lists_of_items_show_gold_to_nobody_who_may_meet_it(client: Client, queue: Queue) -> None:
     carla = build.person("carla", "adjudicator", "auditor")
-    met_by(queue, carla, 4)
+    met_by(queue, carla, EVERY)
     gold = Seat.objects.get(holder=carla, item__state="gold").item
     ordinary = queue.items.filter(state="open").first()
     assert ordinary is not None
