@@ -17,6 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from academy import statements
 from academy.errors import AcademyError
 from academy.models import RecordPicture
 from academy.querysets import has_role
@@ -33,11 +34,13 @@ MOST = 2**63 - 1
 def signed_in(view: View) -> View:
     """Send people to the login page, but tell a script by 403: it would put that page into this.
 
-    Whoever sent a form comes back to the page it stood on.
+    Whoever sent a form comes back to the page it stood on. The same few statements serve all day,
+    so the database keeps their plans.
     """
     with_login = login_required(view)
 
     @wraps(view)
+    @statements.all_bound()
     def guarded(request: SiteRequest, *args: Any, **named: Any) -> HttpResponse:
         if request.htmx and not request.user.is_authenticated:
             return HttpResponse(status=403)

@@ -23,7 +23,8 @@ FEW, MANY, MOST_DEFERRED = 48, 256, 1000
 PARTS = ("task_id", "criterion_id", "finding_id", "appeal_id")
 Place = tuple[int, int]
 
-# The items are cut off before anything is looked up about them, so that no plan reads them all.
+# The items are cut off before anything is looked up about them, so that no plan reads them all;
+# how many is part of the text, so that a plan kept for all values knows it.
 # The sums keep each look-up at the item: an index over all that somebody held grows with it.
 # What bars somebody is what `conflicts.item_conflict` says, and that one meets no record twice.
 WALK = """
@@ -55,14 +56,14 @@ ITEM = "i.priority, i.id, i.record_id, i.task_id, i.criterion_id, i.finding_id, 
 ALONG = f"""SELECT {ITEM} FROM adjudication_reviewitem i
     WHERE i.queue_id = %(queue)s AND i.state = '{{state}}'
       AND (i.priority, i.id) > (%(priority)s, %(item)s)
-    ORDER BY i.priority, i.id LIMIT %(most)s"""
+    ORDER BY i.priority, i.id LIMIT {{most}}"""
 PREFERRED = f"""SELECT {ITEM} FROM adjudication_reviewitem i
     WHERE i.queue_id = %(queue)s AND i.state = '{{state}}' AND i.id = %(prefer)s"""
 DEFERRED = f"""SELECT {ITEM}, k.at, k.id AS skip FROM adjudication_skip k
     JOIN adjudication_reviewitem i ON i.id = k.item_id
     WHERE k.user_id = %(user)s AND k.act = 'defer'
       AND i.queue_id = %(queue)s AND i.state = '{{state}}'
-    ORDER BY k.at, k.id LIMIT %(most)s"""
+    ORDER BY k.at, k.id LIMIT {{most}}"""
 # The claimed row itself changes, so a lock that is skipped over is looked at again by nobody.
 CLAIM = """
 UPDATE adjudication_seat SET state = 'held', holder_id = %(user)s, held_at = %(at)s,
@@ -191,14 +192,13 @@ def candidates(
     """Items in order, with what this person has to do with each."""
     with connection.cursor() as cursor:
         cursor.execute(
-            WALK.format(items=items.format(state=wanted.state), order=order),
+            WALK.format(items=items.format(state=wanted.state, most=most), order=order),
             {
                 "user": wanted.user.pk,
                 "queue": wanted.queue.pk,
                 "priority": place[0],
                 "item": place[1],
                 "prefer": wanted.prefer,
-                "most": most,
             },
         )
         return [

@@ -107,7 +107,7 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "max_size": env.int("ACADEMY_POOL", default=8),
     "timeout": 20,
 }
-# For `academy.statements` alone; Django's own cursors never prepare.
+# For `academy.statements`; Django's own cursors never prepare.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 3)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default="") or ADDRESSES.redis_url
