@@ -101,7 +101,7 @@ TEMPLATES = [
 
 DATABASE_URL = env.str("DATABASE_URL", default="") or ADDRESSES.database_url
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
-DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"]["ENGINE"] = "academy.project.postgresql"
 DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "min_size": 1,
     "max_size": env.int("ACADEMY_POOL", default=8),
