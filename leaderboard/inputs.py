@@ -30,7 +30,7 @@ from academy.models import (
     Task,
 )
 from academy.scorers.base import Mode
-from academy.statements import read_binary
+from academy.statements import all_bound, read_binary
 from leaderboard.attempts import choose_attempt, mean_items
 from leaderboard.audit import audited_values
 from leaderboard.boards import StoredPolicy
@@ -41,7 +41,10 @@ from leaderboard.models import Board
 from leaderboard.ranking import attempt_scores
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 UInt8Array = npt.NDArray[np.uint8]
+STANDING = (Run.State.CLOSED, Run.State.WITHDRAWN)
+TOLD_KINDS = tuple(kind for kind in Run.Kind.values if kind != Run.Kind.ENTRANT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,7 @@ def shown_versions(board: Board, policy: StoredPolicy) -> list[SuiteVersion]:
     return public if policy.versions == "all" else public[-1:]
 
 
+@all_bound()
 def read_inputs(board: Board) -> Inputs | None:
     """The runs of a board with their item values, or None when nothing can be scored yet."""
     policy = StoredPolicy.read(board.policy)
@@ -158,7 +162,7 @@ def read_inputs(board: Board) -> Inputs | None:
             for task in part.tasks
         )
     runs = {part.version.pk: _runs(part) for part in parts}
-    summaries = _summaries(parts, runs)
+    summaries = _summaries(parts)
     replicates = max((usage.get("replicates", 1) for _, usage in summaries.values()), default=1)
     if policy.attempts == "mean":
         replicates = max(replicates, 2)
@@ -219,20 +223,15 @@ def _part(version: SuiteVersion, policy: StoredPolicy) -> Part | None:
 
 def _runs(part: Part) -> list[Run]:
     """The runs that stand on a board or beside it; carried ones repeat another version's."""
+    held = Run.objects.filter(version=part.version, state__in=STANDING)
     return list(
-        Run.objects.filter(version=part.version, state__in=(Run.State.CLOSED, Run.State.WITHDRAWN))
-        .exclude(kind=Run.Kind.CARRIED)
-        .select_related("entrant")
-        .order_by("attempt", "pk")
+        held.exclude(kind=Run.Kind.CARRIED).select_related("entrant").order_by("attempt", "pk")
     )
 
 
-def _summaries(
-    parts: Sequence[Part], runs: Mapping[int, Sequence[Run]]
-) -> dict[int, tuple[str, Mapping[str, Any]]]:
+def _summaries(parts: Sequence[Part]) -> dict[int, tuple[str, Mapping[str, Any]]]:
     rows = Summary.objects.filter(
-        run__in=[run for held in runs.values() for run in held],
-        scoring_pass__in=[part.scoring_pass for part in parts],
+        run__state__in=STANDING, scoring_pass__in=[part.scoring_pass for part in parts]
     )
     return {
         run: (hashed, usage) for run, hashed, usage in rows.values_list("run_id", "digest", "usage")
@@ -245,16 +244,17 @@ Key = tuple[str, str, str, str]
 def _of_part(part: Part, runs: Sequence[Run], inputs: Inputs) -> dict[Key, Candidate]:
     """The candidates of one version, by kind, entrant, arm and scenario."""
     mode = inputs.policy.mode
+    # By the state and not by a list of runs: a statement that comes again keeps its plan.
     stored = RunVector.objects.filter(
-        run__in=runs, metric=part.metric, scoring_pass=part.scoring_pass, mode=mode
-    )
+        run__state__in=STANDING, metric=part.metric, scoring_pass=part.scoring_pass, mode=mode
+    ).exclude(run__kind=Run.Kind.CARRIED)
     vectors = {
         run_id: summing.decode_arrays(values, states)
         for run_id, values, states in read_binary(stored.values_list("run_id", "values", "states"))
     }
     reported = dict(
         RunResult.objects.filter(
-            run__in=runs, metric=part.metric, origin="reported", slice=""
+            run__version=part.version, metric=part.metric, origin="reported", slice=""
         ).values_list("run_id", "value")
     )
     attempts: dict[Key, list[tuple[Run, Entry, int]]] = {}
@@ -290,14 +290,23 @@ def _attempt(
         numbers = np.full(len(places), np.nan)
         codes = np.full(len(places), ItemState.MISSING, dtype=np.uint8)
     else:
-        # A collection grows: what came after the run was summed up is missing in it.
-        known = places[places < len(vector[1])]
-        later = (0, len(places) - len(known))
-        numbers = np.pad(vector[0][known], later, constant_values=np.nan)
-        codes = np.pad(vector[1][known], later, constant_values=ItemState.MISSING)
+        numbers, codes = _at(places, *vector)
         if inputs.policy.evidence == "judge_audited":
             audited = _apply_audit(run, part, Mode(inputs.policy.mode), numbers, codes)
     return Entry(str(run.pk), numbers, codes, reported.get(run.pk)), audited
+
+
+def _at(places: IntArray, numbers: FloatArray, codes: UInt8Array) -> tuple[FloatArray, UInt8Array]:
+    """Copies of a vector at the places of a part's tasks.
+
+    A collection grows: what came after a run was summed up is missing in it.
+    """
+    known = places[places < len(codes)]
+    found = numbers[known], codes[known]
+    if later := len(places) - len(known):
+        absent = np.full(later, np.nan), np.full(later, ItemState.MISSING, dtype=np.uint8)
+        found = np.concatenate([found[0], absent[0]]), np.concatenate([found[1], absent[1]])
+    return found
 
 
 def _apply_audit(run: Run, part: Part, mode: Mode, numbers: FloatArray, codes: UInt8Array) -> int:
@@ -346,9 +355,7 @@ def _chosen(
         )
         audited = min(count for _run, _entry, count in attempts)
     return Candidate(
-        key=" · ".join(
-            part for part in (*key[1:], key[0] if key[0] in Run.Kind.values[1:] else "") if part
-        ),
+        key=" · ".join(part for part in (*key[1:], key[0] if key[0] in TOLD_KINDS else "") if part),
         runs=(run,),
         attempts=tuple(run for run, _entry, _audited in attempts),
         numbers=np.asarray(values, dtype=np.float64),

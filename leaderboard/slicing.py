@@ -18,6 +18,7 @@ IntArray = npt.NDArray[np.int64]
 FEWEST_ITEMS = 2
 MOST_SLICES = 60
 MEDIAN_ROUNDS = 2_000
+FIGURES = ("n", "score", "low", "high", "shown", "shown_low", "shown_high")
 
 
 def members_of(inputs: Inputs) -> dict[str, IntArray]:
@@ -55,14 +56,14 @@ def rows_over(
     for line, held in enumerate(members.values()):
         truth[line, held] = True
     truth = truth[:, table.positions]
-    scores = _scores(inputs, policy, table, truth)
+    cells = _cells(table.entries, _scores(inputs, policy, table, truth), policy)
     return [
         {
             "name": name,
             "attribute": name.partition("=")[0],
             "value": name.partition("=")[2],
             "n": int(truth[line].sum()),
-            "entries": _cells(table.entries, scores, line, policy),
+            "entries": cells[line],
         }
         for line, name in enumerate(members)
     ]
@@ -81,26 +82,17 @@ def _scores(
 
 
 def _cells(
-    entries: Sequence[Entry], scores: SliceScores, line: int, policy: Policy
-) -> dict[str, dict[str, Any]]:
-    figures = [held[line] for held in (scores.mean, scores.low, scores.high)]
-    numbers = [[_or_none(value) for value in held.tolist()] for held in figures]
-    texts = [shown_all(held, policy.digits, policy.scale) for held in figures]
+    entries: Sequence[Entry], scores: SliceScores, policy: Policy
+) -> list[dict[str, dict[str, Any]]]:
+    """What each slice shows of each entry, by its key."""
     keys = [entry.key for entry in entries]
-    rows = zip(keys, scores.n[line].tolist(), *numbers, *texts, strict=True)
-    return {
-        key: {
-            "n": n,
-            "score": score,
-            "low": low,
-            "high": high,
-            "shown": text,
-            "shown_low": text_low,
-            "shown_high": text_high,
-        }
-        for key, n, score, low, high, text, text_low, text_high in rows
-    }
-
-
-def _or_none(value: float) -> float | None:
-    return None if value != value else value
+    figures = [held.ravel() for held in (scores.mean, scores.low, scores.high)]
+    numbers = [[None if value != value else value for value in held.tolist()] for held in figures]
+    texts = [shown_all(held, policy.digits, policy.scale) for held in figures]
+    rows = zip(scores.n.ravel().tolist(), *numbers, *texts, strict=True)
+    cells = [dict(zip(FIGURES, row, strict=True)) for row in rows]
+    size = len(keys)
+    return [
+        dict(zip(keys, cells[start : start + size], strict=True))
+        for start in range(0, len(cells), size)
+    ]
