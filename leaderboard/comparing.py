@@ -12,11 +12,12 @@ from urllib.parse import urlencode
 from academy import sealing
 from academy.errors import AcademyError
 from academy.models import InstanceRecord, Run
+from leaderboard.candidates import Candidate
 from leaderboard.comparison import Comparison, compare
 from leaderboard.difference_figures import figures, signed, slice_figure
 from leaderboard.digits import shown
 from leaderboard.entries import Entry, Policy
-from leaderboard.inputs import Candidate, Inputs, entry_of, rank_policy, read_inputs
+from leaderboard.inputs import Inputs, entry_of, rank_policy, read_inputs
 from leaderboard.models import Board
 from leaderboard.presenting import TESTS
 from leaderboard.slicing import members_of, slice_rows

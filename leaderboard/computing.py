@@ -9,10 +9,11 @@ from academy import piloting, sealing
 from academy.aggregation import ItemState
 from academy.models import Run
 from leaderboard import second_numbers
+from leaderboard.candidates import Candidate
 from leaderboard.comparison import pair_matrix
 from leaderboard.digits import shown
 from leaderboard.entries import Policy
-from leaderboard.inputs import Candidate, Inputs, entry_of, rank_policy, read_inputs
+from leaderboard.inputs import Inputs, entry_of, rank_policy, read_inputs
 from leaderboard.models import Board
 from leaderboard.ranking import Ranking, Standing, rank
 from leaderboard.slicing import slice_rows

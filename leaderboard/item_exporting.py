@@ -14,7 +14,8 @@ from academy.canonical import digest
 from academy.errors import AcademyError
 from academy.models import InstanceRecord, Run, SuiteVersion, Summary
 from academy.tables import Column, Kind, Row, Table, marked
-from leaderboard.inputs import Candidate, Inputs, read_inputs
+from leaderboard.candidates import Candidate
+from leaderboard.inputs import Inputs, read_inputs
 from leaderboard.models import Board
 
 COLUMNS = (

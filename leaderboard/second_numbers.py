@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from academy.models import Metric, RunResult
+from leaderboard.candidates import Candidate
 from leaderboard.digits import writing_of
 from leaderboard.graded import graded_tasks
-from leaderboard.inputs import Candidate, Inputs
+from leaderboard.inputs import Inputs
 
 Json = dict[str, Any]
 

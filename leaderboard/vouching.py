@@ -29,10 +29,11 @@ from academy.judge_matrix import (
     settled,
 )
 from academy.models import Decision, Run, RunVector
+from leaderboard.candidates import Candidate
 from leaderboard.digits import shown
 from leaderboard.entries import Policy
 from leaderboard.estimates import FEWEST_CLUSTERS
-from leaderboard.inputs import Candidate, Inputs
+from leaderboard.inputs import Inputs
 
 Json = dict[str, Any]
 NAMING = ("judge", "judge_audited", "reference")
