@@ -20,7 +20,8 @@ from adjudication.models import Gold, Queue, ReviewItem, Seat
 from adjudication.policies import read_policy
 from adjudication.walking import Found, Wanted
 
-# Nobody meets the record of an item twice, as gold and as another.
+# Nobody meets the record of an item twice, as gold and as another. The sum keeps the look-up at the
+# item's seats, as in `walking`.
 NEXT_GOLD = """
 SELECT i.id, i.record_id FROM adjudication_reviewitem i
 JOIN adjudication_gold known ON known.item_id = i.id AND known.retired_at IS NULL
@@ -28,7 +29,7 @@ WHERE i.queue_id = %(queue)s AND i.state = 'gold'
   AND NOT EXISTS (SELECT 1 FROM adjudication_reviewitem oi
                   JOIN adjudication_seat o ON o.item_id = oi.id
                   WHERE oi.record_id = i.record_id AND oi.queue_id = i.queue_id
-                    AND o.holder_id = %(user)s)
+                    AND o.holder_id + 0 = %(user)s)
   AND NOT EXISTS (SELECT 1 FROM adjudication_skip k
                   WHERE k.item_id = i.id AND k.user_id = %(user)s)
   AND NOT EXISTS (SELECT 1 FROM adjudication_appeal a

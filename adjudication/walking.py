@@ -24,13 +24,15 @@ PARTS = ("task_id", "criterion_id", "finding_id", "appeal_id")
 Place = tuple[int, int]
 
 # The items are cut off before anything is looked up about them, so that no plan reads them all;
-# how many is part of the text, so that a plan kept for all values knows it.
-# The sums keep each look-up at the item: an index over all that somebody held grows with it.
+# how many is part of the text, so that a plan kept for all values knows it. Each look-up starts at
+# the item: the sums keep it from an index over all that somebody held, which grows with that, and
+# OFFSET 0 keeps one look-up inside another from being turned around.
 # What bars somebody is what `conflicts.item_conflict` says, and that one meets no record twice.
-WALK = """
+HELD = """EXISTS (SELECT 1 FROM adjudication_seat hs
+               WHERE hs.item_id = {item}.id AND hs.holder_id + 0 = %(user)s OFFSET 0)"""
+WALK = f"""
 SELECT i.priority, i.id, i.record_id, i.task_id, i.criterion_id, i.finding_id, i.appeal_id,
-       EXISTS (SELECT 1 FROM adjudication_seat o
-               WHERE o.item_id = i.id AND o.holder_id + 0 = %(user)s) AS is_mine,
+       {HELD.format(item="i")} AS is_mine,
        EXISTS (SELECT 1 FROM adjudication_seat o
                WHERE o.item_id = i.id AND o.holder_id + 0 = %(user)s
                  AND o.state IN ('submitted', 'withdrawn')) AS is_decided,
@@ -39,18 +41,18 @@ SELECT i.priority, i.id, i.record_id, i.task_id, i.criterion_id, i.finding_id, i
        EXISTS (SELECT 1 FROM adjudication_appeal a WHERE a.opened_by_id = %(user)s
                  AND (a.record_id = i.record_id OR a.id = i.appeal_id))
        OR EXISTS (SELECT 1 FROM adjudication_reviewitem g
-                  JOIN adjudication_seat gs ON gs.item_id = g.id AND gs.holder_id + 0 = %(user)s
                   WHERE g.queue_id = %(queue)s AND g.state = 'gold'
-                    AND g.record_id = i.record_id)
+                    AND g.record_id = i.record_id AND {HELD.format(item="g")})
        OR EXISTS (SELECT 1 FROM adjudication_appeal a
-                  JOIN adjudication_reviewitem hi ON hi.record_id = a.record_id
-                  JOIN adjudication_seat hs ON hs.item_id = hi.id AND hs.holder_id + 0 = %(user)s
-                  WHERE a.id = i.appeal_id)
+                  WHERE a.id = i.appeal_id AND EXISTS (
+                        SELECT 1 FROM adjudication_reviewitem hi
+                        WHERE hi.record_id = a.record_id AND {HELD.format(item="hi")} OFFSET 0))
        OR EXISTS (SELECT 1 FROM adjudication_appeal a
-                  JOIN adjudication_reviewitem hi ON hi.appeal_id = a.id
-                  JOIN adjudication_seat hs ON hs.item_id = hi.id AND hs.holder_id + 0 = %(user)s
-                  WHERE a.record_id = i.record_id) AS is_barred
-FROM ({items}) AS i ORDER BY {order}
+                  WHERE a.record_id = i.record_id AND EXISTS (
+                        SELECT 1 FROM adjudication_reviewitem hi
+                        WHERE hi.appeal_id = a.id AND {HELD.format(item="hi")} OFFSET 0))
+       AS is_barred
+FROM ({{items}}) AS i ORDER BY {{order}}
 """
 ITEM = "i.priority, i.id, i.record_id, i.task_id, i.criterion_id, i.finding_id, i.appeal_id"
 ALONG = f"""SELECT {ITEM} FROM adjudication_reviewitem i

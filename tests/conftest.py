@@ -11,12 +11,14 @@ import os
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import django
 import execnet
 import hypothesis
 import pytest
 from django.conf import settings
+from django.db import connection
 
 from academy.project.embedded.throwaway import throwaway
 from tests.requiring import missing, required
@@ -70,6 +72,19 @@ def pytest_xdist_setupnodes(specs: list[execnet.XSpec]) -> None:
 def pytest_configure() -> None:
     """Refuse an unknown word in ACADEMY_REQUIRE at once."""
     required()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """Let each table count its rows from another number: a key of one is no key of another."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_get_serial_sequence(quote_ident(table_name), 'id') FROM information_schema"
+            ".columns WHERE table_schema = 'public' AND column_name = 'id' ORDER BY table_name"
+        )
+        counters = [name for (name,) in cursor.fetchall() if name]
+        for place, name in enumerate(counters, 1):
+            cursor.execute(f"ALTER SEQUENCE {name} RESTART WITH {place * 1000}")
 
 
 @pytest.fixture(scope="session")
