@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import random
+from datetime import timedelta
 from typing import Any
+
+from django.db import connection
+from django.utils import timezone
 
 from academy import publishing
 from academy.models import Run, SuiteVersion
@@ -37,6 +41,18 @@ def drawn_version(slug: str = "example", tasks: int = 20, **changes: Any) -> Sui
         for place in range(tasks)
     ]
     return made.takeoff_version(listed, slug=slug, **changes)
+
+
+def let_rest(board: Board) -> None:
+    """Let its snapshots be days old, so that their age in words stays while a test looks.
+
+    The database keeps what is published as it is, so its triggers are passed by.
+    """
+    at = timezone.now() - timedelta(days=2)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        board.snapshots.filter(published_at__isnull=False).update(published_at=at)
+        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 def filled_board(slug: str = "example", tasks: int = 20, **changes: Any) -> Board:

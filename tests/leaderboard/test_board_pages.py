@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from academy.models import Entrant, Run
 from leaderboard import standings
 from leaderboard.models import Board
 from tests import factories as made
-from tests.leaderboard.boarding import newest, off, row_of
+from tests.leaderboard.boarding import let_rest, newest, off, row_of
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +45,7 @@ def queries(address: str, **headers: str) -> tuple[int, Any]:
 def test_a_board_takes_two_queries_and_one_when_nothing_changed(small_board: Board) -> None:
     board = small_board
     address = f"/boards/{board.slug}/"
+    let_rest(board)
     caches["pages"].clear()
     count, response = queries(address)
     assert (response.status_code, count) == (200, 2)
@@ -195,6 +195,11 @@ def test_incomplete_entries_baselines_and_withdrawn_runs_stand_apart(small_board
     for part in ("Incomplete.", "1 of 8 items were submitted", "Withdrawn.", "by its owner"):
         assert part in page
     assert "Baselines." in page and "Dashed lines: baselines." in page
+    Run.objects.filter(kind="oracle").update(state="withdrawn", reason="replaced by another key's")
+    standings.publish_snapshot(board)
+    withdrawn = [row["name"] for row in newest(board).standings["withdrawn"]]
+    assert withdrawn == ["Gamma"]
+    assert "replaced by another" not in text_of(f"/boards/{board.slug}/")
 
 
 def test_cost_against_score_is_drawn_twice_with_its_numbers(judged: Board) -> None:
@@ -210,6 +215,8 @@ def test_cost_against_score_is_drawn_twice_with_its_numbers(judged: Board) -> No
     assert page.count("only-lg") == 1 and page.count("only-sm") == 1
     assert "$3.00" in page and "50 % known" in page
     assert "on it" in page and 'class="front" d="M' in page
+    nobody = text_of(f"/boards/{board.slug}/?like=nobody")
+    assert "Cost / task" in nobody and "No entry tells its cost" not in nobody
     front = {row["name"]: row["front"] for row in newest(board).standings["standings"]}
     # Beta is cheaper than Alpha and not separably worse; Gamma is the cheapest of all.
     assert front == {"Alpha": True, "Beta": True, "Gamma": True}
@@ -283,51 +290,6 @@ def test_boards_of_drafts_are_404_for_strangers_on_every_address() -> None:
     assert Client().get(f"/compare/?board={board.slug}&entry=a&entry=b").status_code == 404
 
 
-def test_compare_pairs_entries_by_the_test_of_the_board(judged: Board) -> None:
-    board = judged
-    page = text_of(f"/compare/?board={board.slug}&entry=alpha&entry=gamma")
-    assert "Difference: +70.0 points" in page and "separable" in page
-    assert "exact McNemar" in page.lower() or "Exact McNemar" in page
-    assert "on 28 : 0, p &lt; 0.0001" in page
-    assert "28 items where they differ" in page
-    assert "difficulty: easy" in page
-    swapped = text_of(f"/compare/?board={board.slug}&entry=gamma&entry=alpha")
-    assert "Difference: −70.0 points" in swapped
-    close = text_of(f"/compare/?board={board.slug}&entry=alpha&entry=beta")
-    assert "not separable" in close
-
-
-def test_compare_takes_up_to_four_and_adjusts_for_all_pairs(judged: Board) -> None:
-    board = judged
-    page = text_of(f"/compare/?board={board.slug}&entry=alpha&entry=beta&entry=gamma")
-    assert "Holm over 3 pairs" in page
-    page = text_of(
-        f"/compare/?board={board.slug}&entry=alpha&entry=beta&entry=gamma&adjust=benjamini_hochberg"
-    )
-    assert "Benjamini–Hochberg over 3 pairs" in page
-    for query, told in (
-        ("entry=alpha", "1 is chosen"),
-        ("entry=alpha&entry=alpha", "1 is chosen"),
-        ("entry=alpha&entry=nobody", "no entry “nobody”"),
-        ("", ""),
-    ):
-        response = Client().get(f"/compare/?board={board.slug}&{query}")
-        assert response.status_code == (422 if query else 200)
-        assert told in response.content.decode()
-    assert "Choose entries" in text_of("/compare/")
-
-
-def test_items_of_a_comparison_link_to_tasks_and_records(judged: Board) -> None:
-    board = judged
-    page = text_of(f"/compare/?board={board.slug}&entry=alpha&entry=gamma")
-    task = re.search(r'href="(/suites/rubrics/1/tasks/\d+/)"', page)
-    record = re.search(r'href="(/records/\d+/)"', page)
-    assert task is not None and record is not None
-    assert text_of(record[1])
-    shown = text_of(task[1])
-    assert "Alpha" in shown and "Gamma" in shown
-
-
 def test_an_entrant_shows_runs_standings_and_history(small_board: Board) -> None:
     board = small_board
     made.takeoff_run(board.versions.get(), off(8, 50, of=8), name="Alpha")
@@ -391,19 +353,6 @@ def test_baselines_are_named_over_their_lines(judged: Board) -> None:
     standing = newest(judged).standings
     if standing["baselines"]:
         assert standing["baselines"][0]["kind"] in text_of(f"/boards/{judged.slug}/?sort=name")
-
-
-def test_several_are_compared_by_slice_and_two_by_who_is_higher(judged: Board) -> None:
-    start = f"/compare/?board={judged.slug}&entry=alpha&entry=beta"
-    page = text_of(f"{start}&entry=gamma")
-    assert "Scores by slice" in page and "difficulty: easy" in page
-    page = text_of(f"/compare/?board={judged.slug}&entry=alpha&entry=gamma&side=second")
-    assert "28 items where they differ" in page
-    assert "Only Alpha 28" in page and "Only Gamma 0" in page
-    assert "/records/" not in page
-    assert "/records/" in text_of(
-        f"/compare/?board={judged.slug}&entry=alpha&entry=gamma&side=first&from=20"
-    )
 
 
 def test_an_embedded_and_a_downloaded_board_say_which_snapshot_they_are(judged: Board) -> None:
