@@ -8,8 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from academy.admin.reading import ReadOnlyAdmin, digest_column
-from academy.admin.runs import CuratedAdmin
+from academy.admin.reading import CuratedAdmin, ReadOnlyAdmin, digest_column
 from academy.errors import AcademyError
 from academy.querysets import has_role
 from leaderboard import boards, certifying, standings, windowing
@@ -96,10 +95,6 @@ class SnapshotAdmin(ReadOnlyAdmin):
             else:
                 told = f"Snapshot {snapshot.number} of {snapshot.board} is public."
                 self.message_user(request, told, messages.SUCCESS)
-
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")
 
 
 @admin.register(BoardRevision)
@@ -200,7 +195,3 @@ class CertificateAdmin(ReadOnlyAdmin):
             else:
                 told = f"{moved.serial} is {moved.get_state_display().lower()}."
                 self.message_user(request, told, messages.SUCCESS)
-
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")

@@ -87,7 +87,10 @@ class StandingsSerializer(serializers.Serializer[Any]):
     withdrawn = serializers.ListField(child=serializers.DictField())
     slices = serializers.ListField(child=serializers.DictField())
     differences = serializers.ListField(child=serializers.DictField())
-    chosen = serializers.DictField(help_text="What the address left out or put in another order.")
+    chosen = serializers.DictField(help_text="What the address chose: rows, columns, an order.")
+    left_out = serializers.ListField(
+        child=serializers.CharField(), help_text="Parts of the address that this board lacks."
+    )
 
 
 class IndexSerializer(serializers.Serializer[Any]):

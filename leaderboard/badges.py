@@ -60,12 +60,14 @@ def markdown_table(standings: Json, number: int, link: str) -> str:
         f"| Rank | Entry | {escaped(metric['label'])}{unit} | Interval |",
         "| --- | --- | ---: | --- |",
     ]
-    for row in standings["standings"]:
-        if row["rank"]:
-            interval = f"{row['shown_low']} – {row['shown_high']}" if row["shown_low"] else "–"
-            lines.append(
-                f"| {place(row)} | {escaped(row['name'])} | {row['shown'] or '–'} | {interval} |"
-            )
+    ranked = [row for row in standings["standings"] if row["rank"]]
+    for row in ranked:
+        interval = f"{row['shown_low']} – {row['shown_high']}" if row["shown_low"] else "–"
+        lines.append(
+            f"| {place(row)} | {escaped(row['name'])} | {row['shown'] or '–'} | {interval} |"
+        )
+    if not ranked:
+        lines = ["Nobody is ranked."]
     told = f"[{escaped(standings['title'])}, snapshot {number}]({link})"
     pilot = piloting.pilot_sentence(standings.get("pilot"))
     marked = [escaped(pilot), ""] if pilot else []

@@ -95,6 +95,8 @@ class StoredPolicy:
         for name in ("secondary", "slices"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 found[name] = "A name stands here twice."
+        if self.metric in self.secondary:
+            found["secondary"] = f"{self.metric!r} is the board's own metric already."
         return {**found, **self._unknown_names(versions)}
 
     def _unknown_names(self, versions: Sequence[SuiteVersion]) -> dict[str, str]:

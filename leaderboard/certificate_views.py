@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,12 +11,12 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from academy.errors import AcademyError
+from academy.errors import AcademyError, FormatError
+from academy.formats.reading import read_json
 from leaderboard import badges, certifying, verifying
 from leaderboard.forms import CheckForm
 from leaderboard.models import Board, Certificate, SigningKey
 
-LONGEST = 64 * 1024
 BADGES = {
     "valid": "ok", "under_review": "old", "superseded": "old", "expired": "old", "revoked": "rev",
 }  # fmt: skip
@@ -55,6 +54,7 @@ def certificate_detail(request: HttpRequest, serial: str) -> HttpResponse:
     state, checks = certifying.verify(certificate.document)
     context = {
         "certificate": certificate,
+        "successor": certifying.successor_of(certificate),
         "document": certificate.document,
         "state": state,
         "checks": checks,
@@ -94,12 +94,12 @@ def certificate_badge(request: HttpRequest, serial: str) -> HttpResponse:
 @require_POST
 def verify(request: HttpRequest) -> JsonResponse:
     """Whether a document is one of our certificates and in force; it changes nothing."""
-    if len(request.body) > LONGEST:
+    if len(request.body) > verifying.LONGEST:
         return _answer("invalid", [], "The document is too large.", 413)
     try:
-        document: Any = json.loads(request.body)
-    except (ValueError, RecursionError):
-        return _answer("invalid", [], "That is no JSON document.", 400)
+        document = read_json(request.body, path="The certificate")
+    except FormatError as error:
+        return _answer("invalid", [], str(error), 400)
     if not isinstance(document, dict):
         return _answer("invalid", [], "A certificate is a JSON object.", 400)
     state, checks = certifying.verify(document)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -104,7 +105,8 @@ def issue(
     )
     earlier = Certificate.objects.filter(board=board, run__entrant=run.entrant, state__in=LIVE)
     for old in earlier.filter(run__arm=run.arm, run__scenario=run.scenario):
-        change_state(old, Certificate.State.SUPERSEDED, by=by, reason=f"superseded by {serial}")
+        told = f"{serial} stands in its place."
+        change_state(old, Certificate.State.SUPERSEDED, by=by, reason=told)
     made: Certificate = Certificate.objects.create(
         serial=serial,
         board=board,
@@ -143,6 +145,9 @@ def _row_to_certify(board: Board, snapshot: Snapshot, key: str) -> dict[str, Any
         raise AcademyError(f"{row['name']} has reached no tier.")
     if row["verification"] < Run.Verification.RESCORED:
         raise AcademyError("Only what was scored here can be certified.")
+    if snapshot.standings["policy"]["mode"] != "strict":
+        # The original takes a published number for a person's; a tier here does not.
+        raise AcademyError("Tiers of reference mode follow other rules; only strict is certified.")
     return row
 
 
@@ -275,8 +280,8 @@ def doubt_moved(board: Board, standings: Mapping[str, Any]) -> int:
         why = _why_doubted(board, held, rows.get(held.run_id))
         if not why:
             continue
-        told = f"Snapshot of {standings['suite']}@{standings['version']}, pass {standings['pass']}"
-        change_state(held, Certificate.State.UNDER_REVIEW, reason=f"{told}: {why}.")
+        where = f"{standings['suite']}@{standings['version']}, pass {standings['pass']}"
+        change_state(held, Certificate.State.UNDER_REVIEW, reason=f"{why}, on {where}.")
         doubted += 1
     return doubted
 
@@ -286,14 +291,14 @@ def _why_doubted(board: Board, held: Certificate, row: Mapping[str, Any] | None)
     if row is not None:
         details, is_ranked = row["details"], row["place"] == "ranked"
     elif held.run.state != Run.State.CLOSED:
-        return "its run was withdrawn"
+        return "Its run was withdrawn"
     else:
         details, is_ranked = _stored_details(board, held.run), True
     if details.get("tier") != held.tier or not is_ranked:
-        return "its tier or place changed"
+        return "Its tier or place changed"
     before = held.document.get("passed")
     if before is not None and details.get("passed") != before:
-        return "its pass mark changed"
+        return "Its pass mark changed"
     return ""
 
 
@@ -317,15 +322,36 @@ def verify(document: Mapping[str, Any], *, at: datetime | None = None) -> tuple[
     """
     now = at or timezone.now()
     signature = certificates.check_signature(document, public_keys())
-    found = Certificate.objects.filter(serial=str(document.get("serial"))[:40]).first()
-    known = Check(
-        "known",
-        found is not None and found.document == document,
-        "" if found else "No certificate of this serial was issued here.",
-    )
+    found = _of_serial(document.get("serial"))
+    known = _known(found, document)
     checks = [signature, known, certificates.check_dates(document, now)]
     if not (signature.ok and known.ok) or found is None:
         return "invalid", checks
     state = state_of(found, now)
-    checks.append(Check("in force", state == "valid", found.reason))
+    checks.append(Check("in force", state == "valid", found.doubt))
     return state, checks
+
+
+def _of_serial(serial: object) -> Certificate | None:
+    """The certificate of a serial that somebody claims, whatever stands there."""
+    if not isinstance(serial, str) or not re.fullmatch(r"[A-Z0-9-]{1,20}", serial):
+        return None
+    return Certificate.objects.filter(serial=serial).first()
+
+
+def _known(found: Certificate | None, document: Mapping[str, Any]) -> Check:
+    if found is None:
+        return Check("known", False, "No certificate of this serial was issued here.")
+    if found.document != document:
+        return Check("known", False, "The certificate of this serial says something else.")
+    return Check("known", True)
+
+
+def successor_of(certificate: Certificate) -> Certificate | None:
+    """The certificate that took the place of a superseded one."""
+    if certificate.state != Certificate.State.SUPERSEDED:
+        return None
+    run = certificate.run
+    later = Certificate.objects.filter(board=certificate.board_id, pk__gt=certificate.pk)
+    same = later.filter(run__entrant=run.entrant_id, run__arm=run.arm, run__scenario=run.scenario)
+    return same.order_by("pk").first()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 from urllib.parse import urlencode
@@ -26,7 +26,9 @@ COLUMNS = {
 }
 SHOWN_BY_DEFAULT = ("second", "coverage", "verification", "attempts", "usage", "change")
 STEPS = {2: "Records supplied or better", 3: "Re-scored here or better", 4: "Reproduced"}
+LONGEST = 60
 WEIGHTS = {"open": "Open weights", "closed": "Closed weights"}
+ADDRESSED = ("measure", "sort", "slice", "step", "since", "weights", "cost", "col")
 SORTS: dict[str, Callable[[Json], Any]] = {
     "score": lambda row: row["score"],
     "name": lambda row: row["name"].casefold(),
@@ -44,7 +46,8 @@ class Choice:
     """What a reader asked for in the address; the default shows the whole board by rank.
 
     `since` is a month or a day, `measure` a second number to show in the place of the score. What
-    is filtered hides rows and moves no rank.
+    is filtered hides rows and moves no rank. `left_out` are the parts of the address that this
+    board does not have, as NAME=VALUE.
     """
 
     sort: str = ""
@@ -56,18 +59,19 @@ class Choice:
     since: str = ""
     weights: str = ""
     measure: str = ""
+    left_out: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def read(cls, query: Any, standings: Mapping[str, Any]) -> Choice:
-        """A choice from a query string; what is not known is left out. Slices are of the board's
-        own metric, so that another measure has none."""
+        """A choice from a query string; what is not known is left out, and told. Slices are of the
+        board's own metric, so that another measure has none."""
         sort = query.get("sort", "")
         measures = {held["key"] for held in measures_of(standings)}
         measure = query.get("measure", "") if query.get("measure") in measures else ""
         known = set() if measure else {held["name"] for held in standings["slices"]}
         columns = [name for name in query.getlist("col") if name in COLUMNS]
         step = query.get("step", "1")
-        return cls(
+        made = cls(
             sort=sort if sort.removeprefix("-") in SORTS else "",
             slice=query.get("slice", "") if query.get("slice") in known else "",
             step=int(step) if step in ("1", "2", "3", "4") else 1,
@@ -78,6 +82,22 @@ class Choice:
             weights=query.get("weights", "") if query.get("weights") in WEIGHTS else "",
             measure=measure,
         )
+        said = [(name, text) for name in ADDRESSED for text in query.getlist(name) if text]
+        own = ("measure", standings["metric"]["key"])
+        left_out = [
+            f"{name}={text}"[:LONGEST]
+            for name, text in said
+            if not made.has(name, text) and (name, text) != own
+        ]
+        return replace(made, left_out=tuple(left_out))
+
+    def has(self, name: str, text: str) -> bool:
+        """Whether a part of an address became part of the choice."""
+        if name == "col":
+            return text in COLUMNS
+        if name == "cost":
+            return _amount(text) is not None
+        return text == str(getattr(self, name))
 
     @property
     def is_default(self) -> bool:
@@ -99,7 +119,7 @@ class Choice:
         plain = {name: getattr(self, name) for name in names}
         found = [(name, text) for name, text in plain.items() if text and name not in without]
         if self.cost is not None and "cost" not in without:
-            found.append(("cost", f"{self.cost:g}"))
+            found.append(("cost", _plain(self.cost)))
         if self.step > 1 and "step" not in without:
             found.append(("step", str(self.step)))
         if self.columns != SHOWN_BY_DEFAULT and "columns" not in without:
@@ -113,6 +133,11 @@ def _amount(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) and value >= 0 else None
+
+
+def _plain(amount: float) -> str:
+    """An amount with all its digits, so that an address says again what it said."""
+    return f"{amount:.15g}"
 
 
 def _day(text: str) -> str:
@@ -151,7 +176,7 @@ def filter_fields(standings: Json, choice: Choice) -> Json:
             for step, label in {1: "Any", **STEPS}.items()
         ],
         "since": first_day(choice.since) if choice.since else "",
-        "cost": None if choice.cost is None else f"{choice.cost:g}",
+        "cost": None if choice.cost is None else _plain(choice.cost),
         "weights": [
             {"name": name, "label": label, "on": name == choice.weights}
             for name, label in {"": "Any", **WEIGHTS}.items()
@@ -169,11 +194,11 @@ def filters_of(standings: Json, choice: Choice) -> list[Json]:
         if on or any(row["verification"] < step for row in rows):
             found.append({"label": label, "on": on, "url": choice.query(step=1 if on else step)})
     costs = [cost for row in rows if (cost := SORTS["cost"](row)) is not None]
-    if costs and (choice.cost is not None or max(costs) > 1e6 >= min(costs)):
-        on = choice.cost is not None
-        amount = choice.cost if on else 1.0
+    on = choice.cost is not None
+    if on or (costs and max(costs) > 1e6 >= min(costs)):
+        amount = 1.0 if choice.cost is None else choice.cost
         url = choice.query(cost=None if on else 1.0)
-        found.append({"label": f"At most ${amount:g} a task", "on": on, "url": url})
+        found.append({"label": f"At most ${_plain(amount)} a task", "on": on, "url": url})
     found += _since_filter(rows, choice) + _weights_filters(rows, choice)
     if choice.like:
         found.append({"label": f"“{choice.like}”", "on": True, "url": choice.query(like="")})

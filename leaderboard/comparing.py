@@ -67,12 +67,11 @@ def comparison_context(
         "n": len(inputs.tasks),
         "sealed": inputs.sealed,
         "adjustment": adjust,
-        "adjustments": ADJUSTMENTS,
         "adjustment_label": ADJUSTMENTS[adjust],
         "version": inputs.newest.version,
         "scoring_pass": inputs.newest.scoring_pass,
         "percent": f"{policy.confidence * 100:g}",
-        **_addresses(board, chosen, inputs, measures),
+        **_addresses(board, chosen, inputs, measures, adjust),
     }
     if len(chosen) == FEWEST and not inputs.sealed:
         context |= {
@@ -103,22 +102,34 @@ def _inputs(board: Board, measure: str) -> tuple[Inputs, dict[str, str]]:
 
 
 def _addresses(
-    board: Board, chosen: Sequence[Candidate], inputs: Inputs, measures: Mapping[str, str]
+    board: Board,
+    chosen: Sequence[Candidate],
+    inputs: Inputs,
+    measures: Mapping[str, str],
+    adjustment: str,
 ) -> Json:
-    """Where the same entries are compared otherwise: turned round, or by another measure."""
+    """Where the same entries are compared otherwise: turned round, by another measure, or with
+    another correction; what is not named stays as it is."""
     keys = [candidate.key for candidate in chosen]
-    shown_by, own = inputs.newest.metric.key, board.policy["metric"]
+    shown_by = inputs.newest.metric.key
+    usual = {"measure": board.policy["metric"], "adjust": "holm"}
 
-    def address(keys: Sequence[str], measure: str) -> str:
-        pairs = [("board", board.slug), *(("entry", key) for key in keys)]
-        return "?" + urlencode([*pairs, *([("measure", measure)] if measure != own else [])])
+    def address(keys: Sequence[str] = keys, **changes: str) -> str:
+        said = {"measure": shown_by, "adjust": adjustment, **changes}
+        others = [(name, text) for name, text in said.items() if text != usual[name]]
+        return "?" + urlencode([("board", board.slug), *(("entry", key) for key in keys), *others])
 
     return {
-        "address": address(keys, shown_by),
-        "swapped": address(keys[::-1], shown_by),
+        "address": address(),
+        "swapped": address(keys[::-1]),
         "measures": [
-            {"label": label, "on": key == shown_by, "url": address(keys, key)}
+            {"label": label, "on": key == shown_by, "url": address(measure=key)}
             for key, label in measures.items()
+        ],
+        "adjusted_otherwise": [
+            {"label": label, "url": address(adjust=key)}
+            for key, label in ADJUSTMENTS.items()
+            if key != adjustment
         ],
     }
 
@@ -135,7 +146,7 @@ def _chosen(inputs: Inputs, keys: Sequence[str]) -> list[Candidate]:
         raise AcademyError(f"Choose {FEWEST} to {MOST} different entries; {chosen}.")
     bare = [key for key in wanted if not any(v is not None for v in by_key[key].values)]
     if bare:
-        raise AcademyError(f"Without item records there is nothing to pair: {', '.join(bare)}.")
+        raise AcademyError(f"Nothing to pair: {', '.join(bare)} has no item with a value.")
     return [by_key[key] for key in wanted]
 
 
@@ -318,6 +329,7 @@ def _items(
     """A page of the items on which two entrants differ, linked where they may be seen."""
     sides = {"first": result.only_first, "second": result.only_second}
     places = sorted(sides.get(side, (*result.only_first, *result.only_second)))
+    offset = offset if offset < len(places) else 0
     page = places[offset : offset + ITEMS]
     tasks = [inputs.tasks[place] for place in page]
     links = [_records(candidate, tasks, user) for candidate in chosen]
@@ -341,15 +353,22 @@ def _items(
         "side": side if side in sides else "",
         "sides": [
             ("", "All", len(result.only_first) + len(result.only_second)),
-            ("first", f"Only {chosen[0].run.entrant.name}", len(result.only_first)),
-            ("second", f"Only {chosen[1].run.entrant.name}", len(result.only_second)),
+            ("first", _one_side(chosen[0], inputs), len(result.only_first)),
+            ("second", _one_side(chosen[1], inputs), len(result.only_second)),
         ],
         "shown_items": len(places),
         "last": min(offset + ITEMS, len(places)),
         "items": rows,
         "offset": offset,
+        "previous_offset": max(0, offset - ITEMS) if offset else None,
         "next_offset": offset + ITEMS if offset + ITEMS < len(places) else None,
     }
+
+
+def _one_side(candidate: Candidate, inputs: Inputs) -> str:
+    """What the items have in common on which one of two stands higher."""
+    name = candidate.run.entrant.name
+    return f"Only {name}" if inputs.newest.metric.kind == "pass" else f"{name} higher"
 
 
 def _side(candidate: Candidate, place: int, policy: Policy) -> str:

@@ -50,8 +50,8 @@ def figures(
 
 
 def tick_text(value: float) -> str:
-    """A signed tick with two digits."""
-    text = f"{value:+.2g}".replace("-", "−")
+    """A signed tick of two digits that count, written out: "+100" is no "+1e+02"."""
+    text = f"{float(f'{value:.2g}'):+,.15g}".replace("-", "−")
     return "0" if value == 0 else text
 
 

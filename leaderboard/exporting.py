@@ -162,6 +162,7 @@ def document(snapshot: Snapshot, choice: Choice | None = None) -> Json:
         "published_at": _published_at(snapshot),
         "differences": snapshot.differences,
         "chosen": dict(_grouped(choice.pairs())),
+        "left_out": list(choice.left_out),
     }
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from django.db.models import Q
+
 from academy.bundle import Direction
 from academy.canonical import digest
 from academy.models import (
@@ -166,8 +168,10 @@ def _part(version: SuiteVersion, policy: StoredPolicy) -> Part | None:
 
 
 def _runs(part: Part) -> list[Run]:
-    """The runs that stand on a board or beside it; carried ones repeat another version's."""
-    held = Run.objects.filter(version=part.version, state__in=STANDING)
+    """The runs that stand on a board or beside it; carried ones repeat another version's. What is
+    withdrawn is listed as an attempt, which a baseline that another replaced never was."""
+    replaced = Q(state=Run.State.WITHDRAWN) & ~Q(kind=Run.Kind.ENTRANT)
+    held = Run.objects.filter(version=part.version, state__in=STANDING).exclude(replaced)
     return list(
         held.exclude(kind=Run.Kind.CARRIED).select_related("entrant").order_by("attempt", "pk")
     )

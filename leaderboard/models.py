@@ -178,3 +178,8 @@ class Certificate(models.Model):
 
     def __str__(self) -> str:
         return self.serial
+
+    @property
+    def doubt(self) -> str:
+        """What speaks against it. The reason for which it was upheld does not."""
+        return "" if self.state == self.State.VALID else self.reason

@@ -22,6 +22,7 @@ SECTIONS = {
     "reported": ("Reported", " Numbers stated by their source, without records."),
     "unscored": ("Not scored", ""),
 }
+PLACES = ("ranked", *SECTIONS)
 EVIDENCE = {
     "people": "Only verdicts of people count where a person must decide.",
     "judge": "Judged by one named judge, not audited.",
@@ -64,7 +65,8 @@ def rows_context(standings: Json, choice: Choice | None = None) -> Json:
     is_ranked = not (choice.slice or choice.measure)
     shows["change"] = shows["change"] and bool(standings["compared_with"]) and is_ranked
     columns = standings["columns"] if shows["second"] else []
-    told = _told([*rows, *beside["withdrawn"], *beside["baseline"]])
+    # Of all rows, so that a filter takes no column away and says nothing of who it hides.
+    told = _told([*standings["standings"], *beside["withdrawn"], *beside["baseline"]])
     usage = [name for name in USAGE if shows["usage"] and told[name]]
     simple = [name for name in COLUMNS if name not in ("second", "usage") and shows[name]]
     return {
@@ -157,8 +159,9 @@ def groups_of(ranked: Rows) -> list[Rows]:
 
 
 def chosen_rows(standings: Json, choice: Choice) -> Rows:
-    """The rows a reader asked for, in the order asked for; unknown values come last. The
-    standings are by the measure of the choice already."""
+    """The rows a reader asked for, in the order asked for; unknown values come last. What is not
+    ranked stands below what is, in any order. The standings are by the measure of the choice
+    already."""
     rows = [row for row in standings["standings"] if passes(row, choice)]
     if choice.slice:
         held = next(s for s in standings["slices"] if s["name"] == choice.slice)
@@ -175,7 +178,8 @@ def chosen_rows(standings: Json, choice: Choice) -> Rows:
         falls = not falls
     known = [row for row in rows if value(row) is not None]
     known.sort(key=value, reverse=falls)
-    return [*known, *(row for row in rows if value(row) is None)]
+    listed = [*known, *(row for row in rows if value(row) is None)]
+    return sorted(listed, key=lambda row: PLACES.index(row["place"]))
 
 
 def _cut(row: Json, cell: Json | None) -> Json:

@@ -19,6 +19,7 @@ import numpy as np
 
 from academy.aggregation import ItemState
 from academy.bundle import JSON
+from academy.calling import call
 from academy.draws import bootstrap_weights, draw_indices, stream, weights_seed
 from academy.intervals import (
     Interval,
@@ -114,13 +115,13 @@ def _of_entries(function: Callable[..., object]) -> Callable[..., object]:
     """A function of entries and a policy, taking both as plain objects."""
 
     @wraps(function)
-    def call(
+    def called(
         entries: Sequence[Mapping[str, Any]], policy: Mapping[str, Any], *rest: Any, **more: Any
     ) -> object:
         read = [_entry(entry) for entry in entries]
         return function(read, Policy(**policy), *rest, **more)
 
-    return call
+    return called
 
 
 def _entry(plain: Mapping[str, Any]) -> Entry:
@@ -175,17 +176,15 @@ def evaluate(
 ) -> JSON:
     """Call the function that a case names with its arguments, as plain JSON values.
 
-    ValueError for anything else than such a case, and for a name that is not documented; whatever
-    the function raises goes through.
+    ValueError for anything else than such a case, for a name that is not documented and for an
+    argument that is not of its kind; whatever the function raises goes through.
     """
     if not isinstance(case, Mapping) or not isinstance(case.get("function"), str):
         raise ValueError('a case is an object with "function", a name, and "arguments"')
     name, arguments = case["function"], case.get("arguments", {})
     if name not in functions:
         raise ValueError(f"{name!r} is no documented function; there are {', '.join(functions)}")
-    if isinstance(arguments, Mapping):
-        return as_json(functions[name](**arguments))
-    return as_json(functions[name](*arguments))
+    return as_json(call(functions[name], arguments))
 
 
 def as_json(value: object) -> JSON:

@@ -180,9 +180,12 @@ def board_file(
     request: HttpRequest, slug: str, form: str, number: int | None = None
 ) -> HttpResponse:
     """What the page shows for the same address, as CSV or Parquet; `?raw=1` leaves the text cells
-    of a CSV unchanged for programs."""
+    of a CSV unchanged for programs. 400 for what the page would say that it left out."""
     snapshot = _snapshot(request, slug, number)
     choice = Choice.read(request.GET, snapshot.standings)
+    if choice.left_out:
+        told = f"This board does not have what the address asks for: {', '.join(choice.left_out)}."
+        return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
     table = exporting.standings_table(snapshot, choice, _address(request, snapshot, choice))
     data = tables.as_bytes(table, form, neutral=request.GET.get("raw") != "1")
     response = HttpResponse(data, content_type=tables.FORMS[form].media_type)

@@ -14,6 +14,7 @@ from adjudication.models import Seat
 from tests.e2e import builders as build
 from tests.e2e.conftest import Site
 from tests.e2e.test_review import tab_to
+from tests.leaderboard.test_rating_boards import rated_board
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -80,6 +81,13 @@ def test_no_page_scrolls_sideways_on_a_phone_or_zoomed(site: Site, paths: dict[s
             if wide := page.evaluate(TOO_WIDE):
                 found[f"{name} at {width}"] = wide
     assert found == {}
+
+
+def test_a_board_of_many_measures_is_no_wider_than_the_screen(site: Site) -> None:
+    page = site.visit(f"/boards/{rated_board().slug}/")
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate(TOO_WIDE) == [], width
 
 
 def test_every_page_has_one_heading_and_names_its_controls(

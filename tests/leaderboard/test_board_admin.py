@@ -107,6 +107,7 @@ def test_a_policy_that_counts_no_task_or_names_one_thing_twice_is_refused() -> N
     for changes, field, told in (
         ({"where": '{"competency": "nothing"}'}, "where", "No task of other@1.0"),
         ({"slices": "competency, competency"}, "slices", "twice"),
+        ({"secondary": board.policy["metric"]}, "secondary", "own metric already"),
         ({"metric": "nothing"}, "metric", "it has"),
         ({"cluster": "nothing"}, "cluster", "It has"),
     ):

@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from academy.errors import AcademyError
 from academy.models import AuditEvent, Run
-from leaderboard import certifying, standings, windowing
+from leaderboard import boards, certifying, standings, windowing
 from leaderboard.models import Board, Certificate
 from tests import factories as made
-from tests.leaderboard.boarding import newest, off, row_of
+from tests.leaderboard.boarding import newest, off, policy_of, row_of
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +57,41 @@ def test_a_changed_field_makes_it_invalid(small_board: Board, changed: str) -> N
     document[changed] = "other"
     said = answer(document)
     assert (said["valid"], said["state"]) == (False, "invalid")
+
+
+@pytest.mark.parametrize("serial", ["ACA\x00", "\ud800", "", ["ACA-000001"], {"a": 1}, None, 7])
+def test_a_serial_that_is_none_is_invalid_at_every_door(small_board: Board, serial: Any) -> None:
+    document = {**issued(small_board).document, "serial": serial}
+    said = answer(document)
+    assert said["state"] == "invalid"
+    assert said["checks"][1]["detail"] == "No certificate of this serial was issued here."
+    page = Client().post("/certificates/check/", {"text": json.dumps(document)})
+    assert page.status_code == 200 and "It proves nothing." in page.content.decode()
+
+
+def test_a_text_that_two_readers_would_read_differently_is_refused(small_board: Board) -> None:
+    certificate = issued(small_board)
+    text = json.dumps(certificate.document)
+    for changed, told in (
+        ('{"tier": "master", ' + text[1:], "is given twice"),
+        (text.replace('"n": 8', '"n": NaN'), "NaN"),
+        ("[" * 5000, "nesting"),
+        ("", "empty"),
+    ):
+        response = Client().post("/certificates/verify/", changed, content_type="application/json")
+        assert (response.status_code, response.json()["valid"]) == (400, False)
+        assert told in response.json()["detail"]
+    changed = answer({**certificate.document, "tier": "master"})
+    assert "says something else" in changed["checks"][1]["detail"]
+
+
+def test_a_tier_of_reference_mode_is_not_certified(small_board: Board) -> None:
+    policy = policy_of(small_board, mode="reference")
+    boards.change_board(small_board, policy, list(small_board.versions.all()))
+    made.score_all()
+    assert row_of(small_board, "Alpha")["details"]["tier"]
+    with pytest.raises(AcademyError, match="only strict is certified"):
+        issued(small_board)
 
 
 def test_a_stripped_or_foreign_signature_is_invalid_and_not_unsigned(small_board: Board) -> None:
@@ -115,6 +150,9 @@ def test_a_second_certificate_supersedes_the_first_and_the_badge_turns_grey(
     bright = Client().get(f"/certificates/{second.serial}.svg").content.decode()
     assert "superseded" in grey and "#6b7280" in grey
     assert second.tier in bright and "#1f5fbf" in bright
+    page = Client().get(f"/certificates/{first.serial}/").content.decode()
+    assert f"<b>Superseded.</b> {second.serial} stands in its place." in page
+    assert f'<a href="/certificates/{second.serial}/">Open {second.serial}</a>' in page
 
 
 def test_losing_the_tier_or_the_run_puts_a_certificate_under_review_at_once(
@@ -144,6 +182,11 @@ def test_an_expired_certificate_says_so(small_board: Board) -> None:
     certificate = certifying.issue(newest(board), "alpha", by=None, reason="x", at=long_ago)
     assert answer(certificate.document)["state"] == "expired"
     assert "expired" in Client().get(f"/certificates/{certificate.serial}.svg").content.decode()
+    certifying.change_state(certificate, "under_review", reason="its place changed")
+    certifying.change_state(certificate, "valid", reason="the place holds")
+    assert answer(certificate.document)["checks"][-1]["detail"] == ""
+    page = Client().get(f"/certificates/{certificate.serial}/").content.decode()
+    assert "<b>Upheld after review.</b> the place holds" in page and "expired" in page
 
 
 def test_what_was_certified_never_changes(small_board: Board) -> None:

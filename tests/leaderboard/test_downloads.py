@@ -67,6 +67,19 @@ def test_every_form_has_the_rows_of_the_page_in_its_order(judged: Board, query: 
         assert [row["name"] for row in shown] == expected
 
 
+def test_what_is_not_ranked_stands_below_in_every_form_and_order(small_board: Board) -> None:
+    made.takeoff_run(small_board.versions.get(), {"t-0": 100.0}, name="Alpine")
+    made.score_all()
+    start = f"/boards/{small_board.slug}/"
+    for query, expected in (
+        ("?sort=name", ["Alpha", "Beta", "Gamma", "Alpine"]),
+        ("?sort=-name", ["Gamma", "Beta", "Alpha", "Alpine"]),
+    ):
+        assert names_on(got(f"{start}{query}").decode()) == expected
+        assert [row["name"] for row in as_csv(f"{start}standings.csv{query}")] == expected
+        assert [row["name"] for row in as_parquet(f"{start}standings.parquet{query}")] == expected
+
+
 def test_numbers_are_the_same_in_every_form_and_typed_in_parquet(judged: Board) -> None:
     start = f"/boards/{judged.slug}/"
     document = json.loads(got(f"{start}standings.json"))

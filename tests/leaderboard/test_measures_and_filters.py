@@ -169,15 +169,38 @@ def test_first_place_is_not_given_to_whom_a_filter_leaves(board: Board) -> None:
     assert 'class="tie g1"' not in behind and 'class="tie"' in behind
 
 
-def test_nonsense_in_the_address_shows_the_whole_board(board: Board) -> None:
+def test_nonsense_in_the_address_shows_the_whole_board_and_is_told(board: Board) -> None:
     whole = [row["name"] for row in document_of(board)["standings"]]
     for query in (
         "?since=2026-13", "?since=2026-02-30", "?since=0000-01", "?since=%D9%A2026-07",
-        "?since=yesterday", "?weights=secret", "?measure=perfect", "?measure=%00",
+        "?since=yesterday", "?weights=secret", "?measure=secret", "?measure=%00x",
     ):  # fmt: skip
         document = document_of(board, query)
         assert [row["name"] for row in document["standings"]] == whole, query
-        assert document["chosen"] == {}
+        assert (document["chosen"], len(document["left_out"])) == ({}, 1), query
+        name = query.removeprefix("?").partition("=")[0]
+        page = Client().get(f"/boards/{board.slug}/{query}").content.decode()
+        assert "The address asks for what this board does not have." in page
+        assert f"Left out: <code>{name}=" in page
+        told = Client().get(f"/boards/{board.slug}/standings.csv{query}")
+        assert told.status_code == 400 and name in told.content.decode()
+
+
+def test_what_an_address_says_twice_or_by_another_name_is_told_too(board: Board) -> None:
+    own = board.policy["metric"]
+    for query, left_out in (
+        ("?sort=name&sort=secret", ["sort=name", "sort=secret"]), ("?sort=--name", ["sort=--name"]),
+        ("?col=attempts&col=secret", ["col=secret"]), ("?step=9&cost=-1", ["step=9", "cost=-1"]),
+        (f"?measure={own}&step=1&like=%20al%20&cost=0", []), ("?sort=&slice=&cost=", []),
+    ):  # fmt: skip
+        assert document_of(board, query)["left_out"] == left_out, query
+
+
+def test_an_amount_keeps_its_digits_in_every_address(board: Board) -> None:
+    query = "?cost=1234567.25"
+    assert document_of(board, query)["chosen"] == {"cost": "1234567.25"}
+    page = Client().get(f"/boards/{board.slug}/{query}").content.decode()
+    assert "At most $1234567.25 a task" in page and "e+06" not in page
 
 
 def test_an_upload_tells_what_was_not_known_of_weights_and_changes_nothing_else(
@@ -258,7 +281,7 @@ def test_a_snapshot_of_an_earlier_release_is_shown_without_what_it_lacks(board: 
         page = got(f"/boards/{board.slug}/{place}{query}").decode()
         assert "Alpha" in page and "Since<small>snapshot" not in page
         assert "?measure=rubric" not in page
-        got(f"/boards/{board.slug}/{place}standings.parquet{query}")
+        got(f"/boards/{board.slug}/{place}standings.parquet?sort=name")
         document = json.loads(got(f"/boards/{board.slug}/{place}standings.json"))
         assert document["compared_with"] is None
         assert {row["movement"] for row in document["standings"]} == {None}

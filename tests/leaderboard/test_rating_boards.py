@@ -77,6 +77,11 @@ def test_the_page_shows_distributions_and_no_composite() -> None:
     assert "This board is not ranked" in page
     assert "times 2" in page
     assert 'class="rank"' not in page
+    table = Client().get(f"/boards/{board.slug}/standings.md").content.decode()
+    assert "Nobody is ranked." in table and "| Rank |" not in table
+    keys = [row["key"] for row in newest(board).standings["standings"]]
+    pair = Client().get("/compare/", {"board": board.slug, "entry": keys})
+    assert pair.status_code == 422 and "has no item with a value" in pair.content.decode()
     for dimension in newest(board).standings["ratings"]:
         assert dimension["label"] in page
 
