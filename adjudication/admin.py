@@ -13,8 +13,7 @@ from django.urls.resolvers import URLPattern
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
-from academy.admin.reading import ReadOnlyAdmin
-from academy.admin.runs import CuratedAdmin
+from academy.admin.reading import CuratedAdmin, ReadOnlyAdmin
 from academy.errors import AcademyError
 from academy.querysets import has_role
 from adjudication import assigning, claiming, golding, kinds, steering
@@ -268,10 +267,6 @@ class ItemAdmin(ReadOnlyAdmin):
             else:
                 self.message_user(request, f"Item {item.pk} is retired as gold.")
 
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")
-
 
 @admin.register(Seat)
 class SeatAdmin(ReadOnlyAdmin):
@@ -293,7 +288,3 @@ class SeatAdmin(ReadOnlyAdmin):
         reason = "taken back in the admin"
         freed = sum(claiming.reassign(seat, by=request.user, reason=reason) for seat in seats)
         self.message_user(request, f"{freed} seat{'' if freed == 1 else 's'} free again.")
-
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")

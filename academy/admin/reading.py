@@ -1,4 +1,4 @@
-"""What all admin pages of stored facts have in common: they are read, not edited."""
+"""What admin pages have in common: who reads, acts on and changes what they list."""
 
 from __future__ import annotations
 
@@ -22,8 +22,13 @@ def digest_column(row: Any) -> str:
     return short_digest(row.digest)
 
 
-class ReadOnlyAdmin(BaseAdmin):
-    """Shows rows to curators. Nothing is added, changed or deleted by hand: services do that."""
+def told(number: int, one: str, many: str) -> str:
+    """A sentence that begins with a number, in the words that go with it."""
+    return f"{number:,} {one if number == 1 else many}."
+
+
+class CuratorAdmin(BaseAdmin):
+    """Pages for curators, who also do the acts that a page offers."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """The section is there for curators."""
@@ -32,6 +37,14 @@ class ReadOnlyAdmin(BaseAdmin):
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Curators read."""
         return has_role(request.user, "curator")
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        """Curators act."""
+        return has_role(request.user, "curator")
+
+
+class ReadOnlyAdmin(CuratorAdmin):
+    """Shows rows. Nothing is added, changed or deleted by hand: services do that."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Rows come through services."""
@@ -44,3 +57,19 @@ class ReadOnlyAdmin(BaseAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nothing is deleted by hand."""
         return False
+
+
+class CuratedAdmin(CuratorAdmin):
+    """Rows that curators keep by hand."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Curators add."""
+        return has_role(request.user, "curator")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Curators change."""
+        return has_role(request.user, "curator")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Curators remove."""
+        return has_role(request.user, "curator")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from academy import ending, entering, rescoring, tasks, work
-from academy.admin.reading import BaseAdmin, ReadOnlyAdmin
+from academy.admin.reading import CuratedAdmin, ReadOnlyAdmin, told
 from academy.errors import AcademyError
 from academy.models import (
     AuditEvent,
@@ -24,31 +22,6 @@ from academy.models import (
     Work,
     WorkerHeartbeat,
 )
-from academy.querysets import has_role
-
-
-class CuratedAdmin(BaseAdmin):
-    """Rows that curators keep by hand: organisations and memberships."""
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """The section is there for curators."""
-        return has_role(request.user, "curator")
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Curators read."""
-        return has_role(request.user, "curator")
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Curators add."""
-        return has_role(request.user, "curator")
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Curators change."""
-        return has_role(request.user, "curator")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Curators remove."""
-        return has_role(request.user, "curator")
 
 
 @admin.register(Organization)
@@ -110,11 +83,8 @@ class EntrantAdmin(ReadOnlyAdmin):
 
     def _say(self, request: HttpRequest, rows: QuerySet[Entrant], weights: str) -> None:
         changed = entering.say_weights(rows, weights, by=request.user)
-        self.message_user(request, f"Said of {changed} entrants; the boards follow.")
-
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")
+        said = told(changed, "entrant is marked", "entrants are marked")
+        self.message_user(request, f"{said} The boards follow.")
 
 
 @admin.register(Run)
@@ -148,23 +118,21 @@ class RunAdmin(ReadOnlyAdmin):
         except AcademyError as error:
             self.message_user(request, str(error), messages.ERROR)
         else:
-            self.message_user(request, f"{units} units of work are owed.")
+            self.message_user(
+                request, told(units, "unit of work is owed", "units of work are owed")
+            )
 
     @admin.action(description="Pause the scoring of the chosen runs", permissions=["curate"])
     def pause(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
         """Let what is owed for the chosen runs wait."""
         units = rescoring.pause(queryset.order_by("pk"), by=request.user)
-        self.message_user(request, f"{units} units of work wait.")
+        self.message_user(request, told(units, "unit of work waits", "units of work wait"))
 
     @admin.action(description="Go on with the scoring of the chosen runs", permissions=["curate"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
         """Make what was paused for the chosen runs ready again."""
         units = rescoring.resume(queryset.order_by("pk"), by=request.user)
-        self.message_user(request, f"{units} units of work go on.")
-
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")
+        self.message_user(request, told(units, "unit of work goes on", "units of work go on"))
 
 
 @admin.register(Submission)
@@ -192,11 +160,10 @@ class WorkAdmin(ReadOnlyAdmin):
         failed = queryset.filter(state=Work.State.FAILED)
         moved = work.move(failed, Work.State.READY, attempts=0, error="", error_id="")
         tasks.nudge()
-        self.message_user(request, f"{len(moved)} units of work will be done again.")
-
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")
+        again = told(
+            len(moved), "unit of work will be done again", "units of work will be done again"
+        )
+        self.message_user(request, again)
 
 
 @admin.register(Decision)

@@ -10,10 +10,9 @@ from django.urls.resolvers import URLPattern
 
 from academy import auditing, confirming, passes, publishing
 from academy.admin.importing import suite_import
-from academy.admin.reading import ReadOnlyAdmin, digest_column
+from academy.admin.reading import ReadOnlyAdmin, digest_column, told
 from academy.errors import AcademyError
 from academy.models import AnswerKey, ScoringPass, Suite, SuiteVersion, Task
-from academy.querysets import has_role
 
 
 @admin.register(Suite)
@@ -55,10 +54,6 @@ class VersionAdmin(ReadOnlyAdmin):
             else:
                 self.message_user(request, f"{version} is published.")
 
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")
-
 
 @admin.register(Task)
 class TaskAdmin(ReadOnlyAdmin):
@@ -91,11 +86,7 @@ class KeyAdmin(ReadOnlyAdmin):
         except AcademyError as error:
             self.message_user(request, str(error), messages.ERROR)
         else:
-            self.message_user(request, f"{made} keys are confirmed.")
-
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")
+            self.message_user(request, told(made, "key is confirmed", "keys are confirmed"))
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
@@ -131,14 +122,10 @@ class PassAdmin(ReadOnlyAdmin):
     def pause(self, request: HttpRequest, queryset: QuerySet[ScoringPass]) -> None:
         """Let the units of the chosen passes wait."""
         units = sum(passes.pause(chosen, by=request.user) for chosen in queryset.order_by("pk"))
-        self.message_user(request, f"{units} units of work wait.")
+        self.message_user(request, told(units, "unit of work waits", "units of work wait"))
 
     @admin.action(description="Go on with the scoring of the chosen passes", permissions=["curate"])
     def resume(self, request: HttpRequest, queryset: QuerySet[ScoringPass]) -> None:
         """Make the units that were paused ready again."""
         units = sum(passes.resume(chosen, by=request.user) for chosen in queryset.order_by("pk"))
-        self.message_user(request, f"{units} units of work go on.")
-
-    def has_curate_permission(self, request: HttpRequest) -> bool:
-        """Only curators act."""
-        return has_role(request.user, "curator")
+        self.message_user(request, told(units, "unit of work goes on", "units of work go on"))

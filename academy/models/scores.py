@@ -31,6 +31,7 @@ class ScoringPass(models.Model):
     published_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name_plural = "scoring passes"
         constraints = (
             models.UniqueConstraint(fields=("version", "number"), name="one_pass_per_number"),
             models.UniqueConstraint(

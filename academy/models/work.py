@@ -36,6 +36,7 @@ class Work(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name_plural = "work"
         indexes = (
             models.Index(
                 fields=("priority", "id"),
