@@ -132,6 +132,7 @@ def import_suites(
     outcomes: list[SuiteOutcome] = []
     try:
         with work.owing():
+            _hold(suites)
             for spec in suites:
                 outcomes.append(_store(spec, upload, files, source_digest, options))
             if options.dry_run:
@@ -160,6 +161,13 @@ def _renamed(suites: Sequence[SuiteSpec], rename: tuple[str, str] | None) -> lis
             replace(spec, slug=slug, version=version or f"d-{specs.suite_digest(spec)[:12]}")
         )
     return named_suites
+
+
+def _hold(suites: Sequence[SuiteSpec]) -> None:
+    """Lock the known suites until the transaction ends, and in one order: of imports of one new
+    version beside each other the later ones find it there."""
+    known = Suite.objects.filter(slug__in=[spec.slug for spec in suites])
+    list(known.order_by("slug").select_for_update(no_key=True).values_list("pk"))
 
 
 def check_suite(spec: SuiteSpec) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,8 @@ from django.core.files.storage import default_storage
 from academy.tables import Form, Row, Table
 
 MARK = "piece"
+# Of two workers that keep one piece at once the storage gives the later one another name.
+NAME = re.compile(MARK + r"-(?P<state>.+)-(?P<place>[0-9]+)-(?P<rows>[0-9]+)-(?P<size>[0-9]+)")
 TOLD_EVERY = 2000
 
 
@@ -31,13 +34,12 @@ def kept_pieces(folder: str, state: str) -> dict[int, Piece]:
     """The whole pieces of a state, by the place of their table."""
     found = {}
     for name in names_in(folder):
-        mark, _, told = name.partition("-")
-        parts = told.partition(".")[0].split("-")
-        if mark == MARK and parts[0] == state[:16]:
-            place, rows, size = map(int, parts[1:])
-            path = f"{folder}/{name}"
-            if default_storage.size(path) == size:
-                found[place] = Piece(path, rows)
+        told = NAME.fullmatch(name)
+        if told is None or told["state"] != state[:16]:
+            continue
+        path = f"{folder}/{name}"
+        if default_storage.size(path) == int(told["size"]):
+            found[int(told["place"])] = Piece(path, int(told["rows"]))
     return found
 
 

@@ -24,7 +24,7 @@ from academy.models import (
 )
 from academy.packs import KeptFile, keep_file
 from academy.populating import plain
-from academy.staging import Target, insert_staged, refuse_conflicts, stage
+from academy.staging import Target, insert_staged, kept_scores, refuse_conflicts, stage
 from academy.targeting import RecordingOptions as RecordingOptions
 from academy.targeting import runs_of_source, targets_of
 
@@ -94,30 +94,34 @@ def record_runs(
         raise AcademyError("These files hold no run.")
     outcomes: list[RunOutcome] = []
     left_out: list[str] = []
+    kept: list[Problem] = []
     try:
         with work.owing():
-            outcomes, left_out = _store(upload, form, files, source_digest, options)
+            outcomes, left_out, kept = _store(upload, form, files, source_digest, options)
             if options.dry_run:
                 raise _DryRunError
             tasks.nudge()
     except _DryRunError:
         pass
+    notices = (*upload.notices, *kept)
     return RecordingReport(
-        form, tuple(outcomes), upload.files, upload.notices, tuple(left_out), options.dry_run
+        form, tuple(outcomes), upload.files, notices, tuple(left_out), options.dry_run
     )
 
 
 def _store(
     upload: RunUpload, form: str, files: Files, source_digest: str, options: RecordingOptions
-) -> tuple[list[RunOutcome], list[str]]:
+) -> tuple[list[RunOutcome], list[str], list[Problem]]:
+    """What became of the runs, the tasks left out, and a warning for each score that stays."""
     targets = targets_of(upload.runs, form, options, before=runs_of_source(source_digest))
     known = [target for target in targets if target.outcome == "unchanged"]
     if targets and len(known) == len(targets):
-        return [_outcome(target) for target in targets], _left_out_of_source(source_digest)
+        return [_outcome(target) for target in targets], _left_out_of_source(source_digest), []
     submission = _submission(form, source_digest, options)
     kept = _keep(submission, upload, files)
     left_out = stage(upload, targets, kept, options.unknown)
     refuse_conflicts()
+    scores = kept_scores()
     for target in targets:
         _recognise(target)
     limiting.check(submission, [target.run for target in targets if target.outcome == "created"])
@@ -142,7 +146,7 @@ def _store(
     _close([target for target in targets if target.outcome != "unchanged"], options)
     if all(target.outcome == "unchanged" for target in targets):
         submission.delete()
-    return [_outcome(target) for target in targets], left_out
+    return [_outcome(target) for target in targets], left_out, scores
 
 
 def _recognise(target: Target) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection
 
 from academy.bundle import RecordSpec, RunSpec, RunUpload
-from academy.errors import FormatError, Problems
+from academy.errors import FormatError, Problem, Problems
 from academy.fitting import too_great
 from academy.identity import pack_record_id
 from academy.models import (
@@ -59,6 +59,13 @@ SELECT s.place, t.external_id FROM staged_records s
 JOIN academy_instancerecord r ON r.id = s.id JOIN academy_task t ON t.id = r.task_id
 WHERE r.content_digest <> s.content_digest ORDER BY s.place LIMIT 50
 """
+OTHER_SCORES = """
+SELECT s.place, t.external_id, held.metric, held.value, held.correct, told.value, told.correct
+FROM staged_reported told JOIN staged_records s ON s.id = told.record_id
+JOIN academy_reportedscore held ON held.record_id = told.record_id AND held.metric = told.metric
+JOIN academy_task t ON t.id = s.task_id
+WHERE (held.value, held.correct) IS DISTINCT FROM (told.value, told.correct) ORDER BY s.place
+"""
 INSERT = f"""
 INSERT INTO academy_instancerecord ({", ".join(COLUMNS)})
 SELECT {", ".join(COLUMNS)} FROM staged_records ON CONFLICT (id) DO NOTHING
@@ -106,22 +113,26 @@ def stage(
                 if place is None:
                     left_out.append(spec.task_id)
                     target.left_out.append((spec.task_id, spec.replicate, spec.variant))
-                    problems.error(
-                        spec.file,
-                        "unknown-task",
-                        f"task {spec.task_id!r} is not in {target.run.version}",
-                        line=spec.line,
-                    )
+                    if unknown == "refuse":
+                        problems.error(
+                            spec.file,
+                            "unknown-task",
+                            f"task {spec.task_id!r} is not in {target.run.version}",
+                            line=spec.line,
+                        )
                     continue
-                row = _row(spec, target, kept, *place)
+                try:
+                    row = _row(spec, target, kept, *place)
+                    reported += _reported_rows(row[0], spec)
+                except FormatError as error:
+                    problems.extend(error)
+                    continue
                 rows.append(row)
-                reported += _reported_rows(row[0], spec)
             _copy(cursor, f"COPY staged_records ({columns}) FROM STDIN", rows)
             _copy(cursor, f"COPY staged_reported ({REPORTED}) FROM STDIN", reported)
     for target in targets:
         target.writer.flush()
-    if unknown == "refuse":
-        problems.raise_if_any()
+    problems.raise_if_any()
     return left_out
 
 
@@ -236,6 +247,29 @@ def refuse_conflicts() -> None:
                 line=line,
             )
     problems.raise_if_any()
+
+
+def kept_scores() -> list[Problem]:
+    """A warning for each reported score that comes again as another: the stored one stays."""
+    problems = Problems()
+    with connection.cursor() as cursor:
+        cursor.execute(OTHER_SCORES)
+        for where, task, metric, *numbers in cursor.fetchall():
+            file, line = _split(where)
+            held, told = _reported_shown(*numbers[:2]), _reported_shown(*numbers[2:])
+            problems.warn(
+                file,
+                "reported-kept",
+                f"{_place(where)}: the {metric} of task {task} is stored as {held} and stays so; "
+                f"this upload reports {told}",
+                line=line,
+            )
+    return problems.notices
+
+
+def _reported_shown(value: float | None, correct: bool | None) -> str:
+    shown = "no number" if value is None else f"{value:g}"
+    return shown if correct is None else f"{shown} ({'correct' if correct else 'not correct'})"
 
 
 def _split(where: str) -> tuple[str, int | None]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from academy.check import write
 from tests import acceptance
 from tests.acceptance.base import Failed, Product
 
@@ -60,12 +61,13 @@ def main(words: Sequence[str]) -> int:
     finally:
         product.close()
     if chosen.json:
-        sys.stdout.write(json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
+        # In ASCII, since a case may hold what no terminal can show, such as half a surrogate pair.
+        write(json.dumps(rows, indent=1))
     else:
         for row in rows:
-            sys.stdout.write(f"{'ok  ' if row['ok'] else 'FAIL'} {row['name']}: {row['detail']}\n")
+            write(f"{'ok  ' if row['ok'] else 'FAIL'} {row['name']}: {row['detail']}")
             for result in row.get("results", []):
-                sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
+                write(json.dumps(result))
     return 0 if all(row["ok"] for row in rows) else 1
 
 

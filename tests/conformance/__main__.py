@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.base import Check, Context, Tally, oracles, run_list
+from academy.check import write
+from tests.conformance.base import Check, Context, Tally, Unreadable, oracles, run_list
 
 MODULES = {
     "docbridge": "doc_bridge",
@@ -88,17 +89,23 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"{options.data} is not a folder")
-    formats = run_all(options.data)
+    try:
+        formats = run_all(options.data)
+    except Unreadable as error:
+        parser.error(str(error))
     counts = report(formats)
+    if not counts["cases"]:
+        parser.error(f"{options.data} has no oracle in a folder {' or '.join(MODULES)}")
     if options.json:
-        sys.stdout.write(json.dumps(counts, indent=2, ensure_ascii=False) + "\n")
+        # In ASCII, since a case may be named by what no terminal can show.
+        write(json.dumps(counts, indent=2))
     else:
         for name, lists in formats.items():
             for key, tally in lists.items():
-                sys.stdout.write(f"{name:12} {key:28} {tally.agree:5} of {tally.cases}\n")
+                write(f"{name:12} {key:28} {tally.agree:5} of {tally.cases}")
                 for identity, reason in tally.reasons.items():
-                    sys.stdout.write(f"    {identity}: {reason[:300]}\n")
-        sys.stdout.write(f"{counts['agree']} of {counts['cases']} cases agree\n")
+                    write(f"    {identity}: {reason[:300]}")
+        write(f"{counts['agree']} of {counts['cases']} cases agree")
     return 0 if counts["agree"] == counts["cases"] else 1
 
 

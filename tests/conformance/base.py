@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 
+class Unreadable(Exception):
+    """A file of the data cannot be read as an oracle; the text says which and why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a check may need besides its case: the data folder and the whole oracle file."""
@@ -68,6 +72,12 @@ def run_list(name: str, listed: Any, check: Check | None, context: Context) -> T
 
 
 def oracles(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Every oracle file of a format's data folder."""
+    """Every oracle file of a format's data folder. Raises Unreadable for one that is no object."""
     for path in sorted([*folder.glob("oracle*.json"), *folder.glob("oracle/*.json")]):
-        yield path, json.loads(path.read_text(encoding="utf-8"))
+        try:
+            oracle = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError) as error:
+            raise Unreadable(f"{path} cannot be read: {error}") from error
+        if not isinstance(oracle, Mapping):
+            raise Unreadable(f"{path} holds no object of lists of cases")
+        yield path, oracle

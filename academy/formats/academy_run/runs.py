@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -50,7 +51,9 @@ def is_run_file(files: Files, path: PurePosixPath) -> bool:
     looks_so = False
     try:
         head = files.head(path, HEAD)
-        first, is_whole, _ = head.lstrip(b" \t\r\n").partition(b"\n")
+        # A byte order mark is none of the form; whoever reads the file says so.
+        start = head.removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+        first, is_whole, _ = start.partition(b"\n")
         looks_so = first.startswith(b"{") and f'"{MARK}"'.encode() in first
         if not is_whole and len(head) == HEAD:
             return looks_so

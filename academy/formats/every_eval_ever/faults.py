@@ -9,6 +9,7 @@ from academy.bundle import JSON
 from academy.errors import Problems
 from academy.formats.every_eval_ever.judging import SchemaFault, is_valid, judge
 from academy.formats.reading import line_of
+from academy.formats.schema_errors import without_surrogates
 
 # Values of string maps that are no text: real writers put booleans, numbers and nulls there.
 IN_STRING_MAP = re.compile(
@@ -28,6 +29,12 @@ def value_at(value: JSON, pointer: str) -> JSON:
     return value
 
 
+def is_null_member(value: JSON, pointer: str) -> bool:
+    """Whether a null stands there as the member of an object; in a list it is not absent."""
+    holder = value_at(value, pointer.rpartition("/")[0])
+    return isinstance(holder, Mapping) and value_at(value, pointer) is None
+
+
 def without_nulls(value: JSON) -> JSON:
     """A value without members that are null."""
     if isinstance(value, Mapping):
@@ -39,12 +46,14 @@ def without_nulls(value: JSON) -> JSON:
 
 def sort_faults(value: JSON, schema: str) -> Iterator[tuple[SchemaFault, str]]:
     """Every fault with the reason why it is tolerated; an empty reason refuses the document."""
+    # Pointers speak of the value as the engine is shown it.
+    value = without_surrogates(value)
     faults = judge(value, schema)
     needed: set[str] | None = None
     for fault in faults:
         if fault.keyword == "type" and IN_STRING_MAP.search(fault.pointer):
             yield fault, "a value of a string map that is no text is kept as it is"
-        elif fault.keyword == "type" and value_at(value, fault.pointer) is None:
+        elif fault.keyword == "type" and is_null_member(value, fault.pointer):
             if needed is None:
                 needed = {
                     f"{other.pointer}/{other.missing}"

@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema_rs
 
 from academy.bundle import JSON
+from academy.formats import schema_errors
 from academy.formats.reading import pointer
 
 AGGREGATES = ("0.0.1", "0.1.0", "0.2.0", "0.2.1", "0.2.2", "0.3.0")
@@ -49,7 +50,7 @@ def validator(name: str) -> Any:
 
 def judge(value: JSON, name: str) -> tuple[SchemaFault, ...]:
     """Everything that a schema refuses in a value, in the schema's order."""
-    return tuple(fault_of(error) for error in validator(name).iter_errors(value))
+    return tuple(fault_of(error) for error in schema_errors.errors_of(validator(name), value))
 
 
 def fault_of(error: Any) -> SchemaFault:
@@ -61,20 +62,21 @@ def fault_of(error: Any) -> SchemaFault:
 
 def is_valid(value: JSON, name: str) -> bool:
     """Whether a schema takes a value."""
-    return bool(validator(name).is_valid(value))
+    return schema_errors.is_valid(validator(name), value)
 
 
 def judge_text(text: str, name: str) -> tuple[SchemaFault, ...] | None:
-    """The verdict as the common schema tools give it, or None for text that is no JSON.
+    """The verdict as the common schema tools give it, or None for text that is no JSON
+    or is nested deeper than they go.
 
     Their parser lets NaN, Infinity and double keys pass, so the schema sees numbers and the last
     of two members. What is stored never goes this way: `read_json` refuses all of them.
     """
     try:
         value = json.loads(text, parse_constant=STAND_INS.__getitem__, parse_float=finite_part)
+        return judge(value, name)
     except (ValueError, RecursionError):
         return None
-    return judge(value, name)
 
 
 def finite_part(text: str) -> float:

@@ -56,6 +56,14 @@ def copied(value: JSON) -> Any:
     return [copied(item) for item in value]
 
 
+def map_under(holder: Record, key: str) -> Record:
+    """The object under a key, put there where there is none: a null says the same as no member."""
+    if not isinstance(holder.get(key), dict):
+        holder[key] = {}
+    held: Record = holder[key]
+    return held
+
+
 def text_of(value: JSON) -> str:
     """A value as the text that a string map may hold: text as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -77,7 +85,7 @@ def upgrade_aggregate(value: Mapping[str, JSON], version: str) -> tuple[Record, 
 def from_early_form(record: Record, changes: Changes) -> None:
     """0.0.1: the source has a block of its own, details of the model lie at the top."""
     source = record.pop("evaluation_source", None)
-    metadata = record.setdefault("source_metadata", {})
+    metadata = map_under(record, "source_metadata")
     if isinstance(source, dict):
         changes.note("moved evaluation_source into source_metadata", "/evaluation_source")
         name = source.pop("evaluation_source_name", None)
@@ -93,7 +101,7 @@ def from_early_form(record: Record, changes: Changes) -> None:
         changes.note("set the unstated source_type to documentation", "/source_metadata")
     details = record.pop("additional_details", None)
     if isinstance(details, dict):
-        model = record.setdefault("model_info", {})
+        model = map_under(record, "model_info")
         model["additional_details"] = {**details, **as_map(model.get("additional_details"))}
         changes.note("moved additional_details into model_info", "/additional_details")
     for index, result in enumerate(as_list(record.get("evaluation_results"))):
@@ -211,7 +219,7 @@ def close_arguments(config: Mapping[str, JSON], place: str, changes: Changes) ->
         return
     place = f"{place}/generation_config/generation_args"
     for key in [key for key in arguments if key not in ARGUMENTS]:
-        details = config.setdefault("additional_details", {})
+        details = map_under(config, "additional_details")
         details.setdefault(key, arguments.pop(key))
         changes.note("moved an unknown generation argument to the details", f"{place}/{key}")
     plan = arguments.get("eval_plan")
@@ -246,7 +254,7 @@ def add_axes(record: Record, changes: Changes) -> None:
             models.append((f"{place}/model_info", as_map(judge).get("model_info")))
     for place, model in models:
         if isinstance(model, dict):
-            details = model.setdefault("additional_details", {})
+            details = map_under(model, "additional_details")
             missing = [axis for axis in AXES if axis not in details]
             details.update(dict.fromkeys(missing, "unknown"))
             if missing:

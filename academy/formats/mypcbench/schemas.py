@@ -14,6 +14,8 @@ from typing import Any
 
 import jsonschema_rs
 
+from academy.formats.schema_errors import errors_of
+
 CATEGORIES = (
     "retrieval",
     "aggregation",
@@ -105,7 +107,7 @@ def schema_errors(task: object, form: Form) -> tuple[SchemaError, ...]:
     """Every error of a task, in the order in which Python's jsonschema finds them."""
     schema, validator = _compiled(form)
     found = []
-    for error in validator.iter_errors(task):
+    for error in errors_of(validator, task):
         keywords = [str(part) for part in error.schema_path]
         path = tuple(error.instance_path)
         value = _at(task, path)

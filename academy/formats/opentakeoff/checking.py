@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from academy.bundle import JSON
 from academy.errors import FormatError, Problems
 from academy.formats.opentakeoff.schemas import SCHEMAS
 from academy.formats.reading import Files, check_text, line_of, pointer, read_json
+from academy.formats.schema_errors import errors_of
 
-LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 SHOWN = 80
 LARGEST = int(sys.float_info.max)
 
@@ -57,11 +56,7 @@ def validator(name: str) -> Draft202012Validator:
 
 def schema_errors(name: str, document: JSON) -> list[SchemaError]:
     """Every breach of the named schema, in the order of the pointers."""
-    try:
-        found = list(validator(name).iter_errors(document))
-    except UnicodeEncodeError:
-        # The validator takes only real text; half characters change no verdict of these schemas.
-        found = list(validator(name).iter_errors(without_surrogates(document)))
+    found = errors_of(validator(name), document)
     rows = [row_of(error, sealed=name == "key") for error in found]
     return sorted(rows, key=lambda row: (row.pointer, row.keyword, row.message))
 
@@ -84,17 +79,6 @@ def show(value: object) -> str:
         text = json.dumps(value, ensure_ascii=True)
         return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
     return "a list" if isinstance(value, list) else "an object"
-
-
-def without_surrogates(value: Any) -> Any:
-    """The same value with every half character replaced, for the validator's eyes only."""
-    if isinstance(value, str):
-        return LONE_SURROGATES.sub("\ufffd", value)
-    if isinstance(value, Mapping):
-        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_surrogates(item) for item in value]
-    return value
 
 
 @dataclass(frozen=True, slots=True)
