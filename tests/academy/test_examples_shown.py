@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +15,20 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import transaction
 from django.db.models import QuerySet
+from django.test import Client
 from pytest_django import DjangoDbBlocker
 
 from academy import deciding, demonstrating, work
 from academy.deciding import Verdict
 from academy.models import Criterion, InstanceRecord, Run, Work
 from adjudication.models import ReviewItem
+from leaderboard import statistics
 from leaderboard.models import Board
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("scored_examples")]
 NOT_MET = {("situated_action-e04", "R2")}
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/statistics-by-name.md"
+SITE = "http://127.0.0.1:8000"
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +69,28 @@ def test_two_entrants_share_first_place_and_the_third_is_behind() -> None:
     assert any("Too few" in note for note in scope["notes"])
     assert all(row["tie_group"] is None for row in scope["standings"])
     assert Board.objects.exclude(is_example=True).count() == 0
+
+
+@pytest.mark.parametrize(
+    "board", ["example-floor-plans-area-takeoff", "example-floor-plans-fixture-count"]
+)
+def test_the_recipe_of_the_documents_computes_a_board_again(
+    board: str, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = re.search(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.S)
+    assert found is not None
+    asked = "urllib.request.urlopen"
+    monkeypatch.setattr(asked, lambda url: io.BytesIO(client.get(url.removeprefix(SITE)).content))
+    monkeypatch.chdir(tmp_path)
+    exec(found[1].replace("example-floor-plans-area-takeoff", board), {})
+    (case,) = json.loads((tmp_path / "cases.json").read_bytes())
+    result: Any = statistics.evaluate(case)
+    shown = standings(board)
+    assert result["seed"] == shown["seed"]
+    told = ("key", "place", "rank", "rank_low", "rank_high", "tie_group", "shown", "p_first")
+    for again, row in zip(result["standings"], shown["standings"], strict=True):
+        assert {name: again[name] for name in told} == {name: row[name] for name in told}
+        assert (again["score"]["low"], again["score"]["high"]) == (row["low"], row["high"])
 
 
 def test_only_the_careless_run_raises_questions() -> None:

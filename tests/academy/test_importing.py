@@ -6,21 +6,17 @@ import re
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
 
-from academy import importing, populating, publishing, specs
+from academy import importing, publishing, specs
 from academy.errors import AcademyError, FormatError
 from academy.models import (
     AnswerKey,
     AuditEvent,
-    Blob,
     Criterion,
-    Metric,
     ScoringPass,
     Suite,
     SuiteFile,
     SuiteVersion,
-    Task,
 )
 from tests import factories as make
 
@@ -246,86 +242,6 @@ def test_publishing_twice_changes_nothing() -> None:
     assert make.changed_tables(before) == []
 
 
-def refused_by_trigger(statement: str, *values: Any) -> None:
-    """The database refuses a statement, whoever sends it."""
-    with (
-        pytest.raises(IntegrityError, match=r"does not change|append-only|does not become"),
-        transaction.atomic(),
-        connection.cursor() as cursor,
-    ):
-        cursor.execute(statement, values)
-
-
-FROZEN = [
-    "UPDATE academy_task SET prompt = 'other' WHERE version_id = %s",
-    "UPDATE academy_task SET holdout = true WHERE version_id = %s",
-    "DELETE FROM academy_task WHERE version_id = %s",
-    "INSERT INTO academy_task (version_id, ordinal, external_id, title, kind, prompt, context,"
-    " gradings, attributes, extra, source, holdout, digest)"
-    " VALUES (%s, 99, 'new', '', '', '', '{}', '[]', '{}', '{}', '', false, '')",
-    "UPDATE academy_metric SET missing = 0 WHERE version_id = %s",
-    "DELETE FROM academy_metric WHERE version_id = %s",
-    "UPDATE academy_criterion SET weight = 2"
-    " WHERE task_id IN (SELECT id FROM academy_task WHERE version_id = %s)",
-    "DELETE FROM academy_criterion"
-    " WHERE task_id IN (SELECT id FROM academy_task WHERE version_id = %s)",
-    "INSERT INTO academy_criterion (task_id, ordinal, key, text, weight, scale, decided_by,"
-    " anchors, allows_na, needs, extra, digest) SELECT id, 99, 'new', '', 1, 'met', 'judge',"
-    " '[]', false, '[]', '{}', '' FROM academy_task WHERE version_id = %s",
-    "UPDATE academy_suiteversion SET digest = 'other' WHERE id = %s",
-    "UPDATE academy_suiteversion SET name = 'other' WHERE id = %s",
-    "UPDATE academy_suiteversion SET mode = 'practice' WHERE id = %s",
-    "UPDATE academy_suiteversion SET sealed = NOT sealed WHERE id = %s",
-    "UPDATE academy_suiteversion SET thresholds = '{\"a\": 1}' WHERE id = %s",
-    "UPDATE academy_suiteversion SET limits = '{\"a\": 1}' WHERE id = %s",
-    "UPDATE academy_suiteversion SET published_at = now() + '1 day' WHERE id = %s",
-    "UPDATE academy_suiteversion SET state = 'draft', published_at = NULL WHERE id = %s",
-    "UPDATE academy_scoringpass SET digest = 'other' WHERE version_id = %s",
-    "UPDATE academy_scoringpass SET evidence = '{}' WHERE version_id = %s",
-]
-
-
-@pytest.mark.parametrize("statement", FROZEN)
-def test_a_published_version_is_frozen_in_the_database(statement: str) -> None:
-    version = make.rubric_version(2)
-    refused_by_trigger(statement, version.pk)
-
-
-@pytest.mark.parametrize("column", ["content", "salt", "commitment", "revision"])
-def test_an_answer_key_never_changes(column: str) -> None:
-    version = make.takeoff_version(1, publish=False)
-    key = AnswerKey.objects.get(task__version=version)
-    value = {"content": "'{}'", "revision": "2"}.get(column, "'other'")
-    refused_by_trigger(f"UPDATE academy_answerkey SET {column} = {value} WHERE id = %s", key.pk)
-
-
-def test_kept_bytes_never_change() -> None:
-    make.takeoff_version(1, publish=False)
-    blob = Blob.objects.first()
-    assert blob is not None
-    refused_by_trigger("UPDATE academy_blob SET content = '' WHERE digest = %s", blob.digest)
-
-
-def test_the_trail_is_append_only() -> None:
-    make.takeoff_version(1)
-    for statement in (
-        "UPDATE academy_auditevent SET reason = 'other' WHERE true",
-        "DELETE FROM academy_auditevent WHERE true",
-    ):
-        refused_by_trigger(statement)
-
-
-def test_a_draft_may_still_change() -> None:
-    version = make.takeoff_version(2, publish=False)
-    assert version.tasks.update(prompt="Measure it again.") == 2
-    assert Metric.objects.filter(version=version).update(missing=50) == 1
-
-
-def test_a_published_version_still_retires() -> None:
-    version = make.takeoff_version(1)
-    assert SuiteVersion.objects.filter(pk=version.pk).update(state="retired") == 1
-
-
 def test_every_key_has_a_salt_and_a_commitment_of_its_own() -> None:
     version = make.takeoff_version(3)
     keys = list(AnswerKey.objects.filter(task__version=version))
@@ -341,119 +257,6 @@ def test_a_source_file_is_kept_with_its_bytes() -> None:
     version = make.version_of(make.import_files(contents))
     for kept in SuiteFile.objects.filter(version=version).select_related("blob"):
         assert blobs.open_blob(kept.blob) == contents[kept.path]
-
-
-def collection_version(*tasks: str, publish: bool = False) -> importing.ImportReport:
-    """Import an open collection by its plain values, which every format with collections gives."""
-    from academy.bundle import (
-        Direction,
-        FileReport,
-        FileStatus,
-        Grading,
-        MetricKind,
-        MetricSpec,
-        SuiteSpec,
-        SuiteUpload,
-        TaskSpec,
-    )
-
-    params = {
-        "metric": "accuracy",
-        "lower_is_better": False,
-        "low": 0.0,
-        "high": 1.0,
-        "pass_mark": None,
-    }
-    spec = SuiteSpec(
-        slug="river",
-        title="River quiz",
-        format="every_eval_ever",
-        version="open",
-        mode="collection",
-        metrics=(
-            MetricSpec(
-                key="accuracy",
-                label="Accuracy",
-                direction=Direction.UP,
-                kind=MetricKind.GRADED,
-                low=0.0,
-                high=1.0,
-            ),
-        ),
-        tasks=tuple(
-            TaskSpec(
-                external_id=task.partition(":")[0],
-                prompt=f"Question {task}",
-                gradings=(Grading(metric="accuracy", scorer="reported", params=params),),
-                source="rows.jsonl:1",
-            )
-            for task in tasks
-        ),
-        sources=("rows.jsonl",),
-    )
-    files = make.as_files({"rows.jsonl": "".join(f"{task}\n" for task in tasks)})
-    upload = SuiteUpload(
-        suites=(spec,), files=(FileReport("rows.jsonl", FileStatus.IMPORTED, suite="river"),)
-    )
-    return importing.import_suites(
-        upload,
-        files=files,
-        source_digest=make.digest_of(files),
-        options=importing.ImportOptions(publish=publish),
-    )
-
-
-def test_a_published_collection_grows_by_new_tasks() -> None:
-    first = collection_version("a", "b", publish=True)
-    second = collection_version("b", "c")
-    assert second.suites[0].outcome == "extended"
-    assert second.suites[0].new_tasks == 1
-    assert second.suites[0].state == "published"
-    version = make.version_of(first)
-    assert list(version.tasks.order_by("ordinal").values_list("external_id", flat=True)) == [
-        "a",
-        "b",
-        "c",
-    ]
-    assert version.digest != first.suites[0].digest
-
-
-def test_a_key_of_a_task_appended_later_counts_in_the_pass_of_the_collection() -> None:
-    version = make.version_of(collection_version("a", publish=True))
-    collection_version("a", "b")
-    appended = version.tasks.get(external_id="b")
-    populating.first_key(appended, {"answer": 4}).save()
-    chosen = version.passes.get(state="published")
-    assert set(specs.keys_in(chosen)) == {appended.pk}
-    assert set(specs.keys_in(chosen, task_ids=[appended.pk + 1])) == set()
-
-
-def test_a_collection_that_gets_nothing_new_changes_nothing() -> None:
-    collection_version("a", "b", publish=True)
-    before = make.whole_database()
-    again = collection_version("b", "a")
-    assert again.suites[0].outcome == "unchanged"
-    assert make.changed_tables(before) == []
-
-
-def test_a_task_of_a_collection_never_changes() -> None:
-    collection_version("a", "b", publish=True)
-    before = make.whole_database()
-    with pytest.raises(AcademyError, match="task b of river@open is known with other content"):
-        collection_version("c", "b:other")
-    assert make.changed_tables(before) == []
-    task = Task.objects.get(external_id="b")
-    refused_by_trigger("UPDATE academy_task SET prompt = 'other' WHERE id = %s", task.pk)
-    refused_by_trigger("DELETE FROM academy_task WHERE id = %s", task.pk)
-
-
-def test_a_frozen_collection_grows_no_more() -> None:
-    report = collection_version("a", publish=True)
-    SuiteVersion.objects.filter(pk=report.suites[0].pk).update(frozen_at="2026-01-01T00:00:00Z")
-    before = make.whole_database()
-    with pytest.raises(AcademyError, match="known with other content"):
-        collection_version("a", "b")
-    assert make.changed_tables(before) == []
 
 
 TOO_LONG = {

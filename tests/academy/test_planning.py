@@ -13,7 +13,7 @@ from academy.errors import AcademyError
 from academy.formats.reading import Files
 from academy.models import Binding, Plan, Run, SuiteVersion
 from tests import factories as make
-from tests.academy.test_exporting import sample
+from tests.academy.exporting_making import sample
 from tests.academy.test_formats import ROOT
 
 pytestmark = pytest.mark.django_db

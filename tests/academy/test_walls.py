@@ -22,8 +22,9 @@ from academy.errors import AcademyError
 from academy.models import Exposure, InstanceRecord, Score, Work
 from leaderboard.models import Board
 from tests import factories as make
-from tests.academy import walls
-from tests.academy.walls import KNOWS, PEOPLE, Route, World
+from tests.academy import addresses, walls
+from tests.academy.addresses import Route
+from tests.academy.walls import KNOWS, PEOPLE, World
 
 pytestmark = pytest.mark.django_db
 
@@ -90,15 +91,15 @@ def text_of(body: bytes) -> str:
 def asked(client: Client, route: Route, who: str) -> Iterator[tuple[str, HttpResponseBase]]:
     """Every way of asking at an address: with and without queries, by htmx, by a form."""
     try:
-        paths = walls.paths_of(route)
+        paths = addresses.paths_of(route)
     except LookupError:
         return  # told by test_every_address_can_be_asked
     for path in paths:
-        for query in walls.variants_of(route):
+        for query in addresses.variants_of(route):
             yield f"GET {path}{query}", client.get(path + query)
     if not paths or route.pattern.startswith("admin/"):
         return
-    last = paths[0] + walls.variants_of(route)[-1]
+    last = paths[0] + addresses.variants_of(route)[-1]
     yield f"HTMX {last}", client.get(last, headers={"HX-Request": "true", "HX-Target": "steps"})
     if route.pattern not in (*LEAVING, SEATING) and who != "seated":
         yield f"POST {paths[-1]}", client.post(paths[-1])
@@ -113,7 +114,7 @@ def test_no_page_gives_a_secret_to_somebody_who_may_not_know_it(
     broken: list[str] = []
     seen: set[str] = set()
     statuses: dict[str, set[int]] = {}
-    for route in walls.routes():
+    for route in addresses.routes():
         if route.pattern in LEAVING:
             continue
         for how, response in asked(client, route, who):
@@ -151,9 +152,9 @@ def nowhere_found(statuses: dict[str, set[int]]) -> list[str]:
 
 def test_every_address_can_be_asked(world: World) -> None:
     unfilled = []
-    for route in walls.routes():
+    for route in addresses.routes():
         try:
-            assert walls.paths_of(route)
+            assert addresses.paths_of(route)
         except LookupError as error:
             unfilled.append(str(error))
     assert unfilled == []

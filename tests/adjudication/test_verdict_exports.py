@@ -288,3 +288,37 @@ def test_fifty_thousand_rows_are_made_in_the_background_with_a_checksum_and_what
     assert "Verdicts of judges and imports" in re.sub(r"\s+", " ", page)
     sent = client.get(reverse("academy:export-file", args=[export.pk]))
     assert b"".join(sent.streaming_content) == data  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_more_verdicts_than_one_job_writes_are_made_by_several(
+    queue: Queue,
+    curator: Any,
+    anna: Any,
+    bert: Any,
+    form: str,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = {anna: answers(True, False), bert: answers(False, "cannot_tell")}
+    late = reviewed(queue, [both] * 5)[0]
+    ExtraVerdict.objects.create(
+        item=late, user=curator, verdicts=answers(True, True), sent_at=timezone.now()
+    )
+    whole = content(exported(queue, curator, form))
+    BulkExport.objects.all().delete()
+    monkeypatch.setattr(verdict_rows, "PART", 3)
+    monkeypatch.setattr(verdict_rows, "ONE_JOB", 12)
+    settings.CELERY_TASK_SOFT_TIME_LIMIT = 0
+    asked = bulk_exporting.request_export("verdicts", queue.pk, form, by=curator)
+    first = work.claim("tests")
+    assert first is not None
+    work.perform(first)
+    assert bulk_exporting.state_of(asked) == "waiting"
+    export = exported(queue, curator, form)
+    assert (export.pk, export.rows) == (asked.pk, 22)
+    if form == "parquet":
+        read = [parquet.read_table(io.BytesIO(one)).to_pylist() for one in (content(export), whole)]
+        assert read[0] == read[1]
+    else:
+        assert content(export) == whole

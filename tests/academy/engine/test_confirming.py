@@ -144,7 +144,7 @@ def test_the_admin_confirms_too(version: SuiteVersion) -> None:
     only = [k.pk for k in specs.latest_keys(version).values() if k.task.external_id == "t-1"]
     act = {"action": "confirm", "_selected_action": only}
     assert (
-        "1 keys are confirmed"
+        "1 key is confirmed"
         in admin.post("/admin/academy/answerkey/", act, follow=True).content.decode()
     )
 

@@ -20,7 +20,7 @@ from adjudication.models import Queue
 from leaderboard import certifying
 from leaderboard.models import Board
 from tests import factories as make
-from tests.academy import walls
+from tests.academy import addresses
 from tests.academy.engine.test_studying import load
 from tests.leaderboard.boarding import filled_board, newest
 
@@ -59,13 +59,13 @@ def boards(pilot: SuiteVersion, runs: list[Run], monkeypatch: pytest.MonkeyPatch
     assert found
     of_boards = [{"slug": board.slug} for board in found]
     for start in ("boards/<slug:slug>/", "api/v1/boards/<slug:slug>/"):
-        monkeypatch.setitem(walls.ARGUMENTS, start, lambda: of_boards)
+        monkeypatch.setitem(addresses.ARGUMENTS, start, lambda: of_boards)
     numbered = [{**board, "number": 1} for board in of_boards]
     for start in ("boards/", "api/v1/boards/"):
         key = f"{start}<slug:slug>/snapshots/<int:number>/"
-        monkeypatch.setitem(walls.ARGUMENTS, key, lambda: numbered)
+        monkeypatch.setitem(addresses.ARGUMENTS, key, lambda: numbered)
     written = [{"pk": run.pk, "form": "every_eval_ever"} for run in runs]
-    monkeypatch.setitem(walls.ARGUMENTS, "runs/<int:pk>/as-<slug:form>.zip", lambda: written)
+    monkeypatch.setitem(addresses.ARGUMENTS, "runs/<int:pk>/as-<slug:form>.zip", lambda: written)
     return found
 
 
@@ -95,11 +95,11 @@ def silent(client: Client, marks: tuple[str, ...]) -> tuple[list[str], set[str]]
     of all that were answered."""
     found: list[str] = []
     answered: set[str] = set()
-    for route in walls.routes():
-        if any(route.pattern.startswith(start) for start in ("logout/", "admin/", walls.REGEX)):
+    for route in addresses.routes():
+        if any(route.pattern.startswith(start) for start in ("logout/", "admin/", addresses.REGEX)):
             continue
         try:
-            paths = walls.paths_of(route)
+            paths = addresses.paths_of(route)
         except (LookupError, IndexError):
             continue
         for path in {*paths[:1], *paths[-1:]}:

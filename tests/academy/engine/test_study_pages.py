@@ -15,7 +15,7 @@ from academy import ending, publishing, study_pages, studying
 from academy.models import Baseline, Plan, Run, SuiteVersion
 from tests import factories as make
 from tests.academy.engine.test_studying import load
-from tests.academy.test_exporting import sample
+from tests.academy.exporting_making import sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data]
 PILOT, STUDY = "/suites/pilot/1/plan/", "/suites/study/1/plan/"

@@ -16,11 +16,15 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from academy.bundle import RunUpload, SuiteSpec
+from academy.bundle import ResultSpec, RunUpload, ScoredRecord, SuiteSpec
+from academy.errors import Problem
+from academy.formats.base import AggregateContext
+from academy.formats.opentakeoff import FORMAT
 from academy.formats.opentakeoff.integrity import bundle_hash
 from academy.formats.opentakeoff.parse import parse_suite
 from academy.formats.opentakeoff.runs import parse_run
 from academy.formats.reading import Files
+from academy.scorers.base import Mode
 
 DRAWING = b"<svg xmlns='http://www.w3.org/2000/svg'><text>example</text></svg>"
 
@@ -162,3 +166,27 @@ def suite(*tasks: Any, **changes: Any) -> SuiteSpec:
 def run(document: Any, of: SuiteSpec | None = None) -> RunUpload:
     """A bundle as it is read."""
     return parse_run(files(**{"run.bundle.json": document}), of)
+
+
+def rules(problems: tuple[Problem, ...]) -> list[str]:
+    """The rules that some problems break, each once."""
+    return sorted({problem.rule for problem in problems})
+
+
+def result(
+    scores: list[ScoredRecord], of: SuiteSpec, mode: Mode = Mode.STRICT, **options: Any
+) -> dict[tuple[str, str], ResultSpec]:
+    """A run's results by metric and slice; it says the `options`, and the site knows them."""
+    context = AggregateContext(suite=of, mode=mode, attributes=options, facts=options)
+    return {(row.metric, row.slice): row for row in FORMAT.aggregate(scores, context)}
+
+
+def scored(task_id: str, value: float | None, metric: str = "ape", **more: Any) -> ScoredRecord:
+    """A score that goes into a result; without a value it is unscorable."""
+    status = "unscorable" if value is None else "scored"
+    return ScoredRecord(task_id=task_id, metric=metric, status=status, value=value, **more)
+
+
+def ranked(*tasks: Any, **changes: Any) -> SuiteSpec:
+    """A ranked suite whose keys are held back."""
+    return suite(*tasks, mode="ranked", keys="withheld", **changes)
