@@ -22,6 +22,11 @@ SKIP_REASONS = (
 )
 ACTS = ("submit", "draft", "release", "skip", "defer", "escalate", "undo")
 SEAT_ACTS = ("not_blind", "suggestion", "withdraw", "send_back", "raw")
+# The states of items that still wait for a seat of a role.
+WAITING_FOR = {
+    Seat.Role.REVIEWER: (ReviewItem.State.OPEN, ReviewItem.State.GOLD),
+    Seat.Role.THIRD: (ReviewItem.State.DECIDED,),
+}
 SUBJECTS = (
     "item__queue__version__suite",
     "item__record__task",
@@ -165,11 +170,12 @@ def evidence_context(
 
 def lost_context(seat: Seat, user: Any, **sent: Any) -> dict[str, Any]:
     """A seat whose lease went: one's own words, and what became of the item."""
-    is_open = seat.item.state in (ReviewItem.State.OPEN, ReviewItem.State.GOLD)
+    is_open = seat.item.state in WAITING_FOR[Seat.Role(seat.role)]
     skipped = seat.item.skips.filter(user=user).exists()
     return {
         **form_context(seat, user, **sent),
         "is_decided": not is_open,
+        "is_third": seat.role == Seat.Role.THIRD,
         "is_skipped": skipped,
         "is_free": is_open and not skipped and seat.state == Seat.State.FREE,
     }

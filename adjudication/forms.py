@@ -101,30 +101,33 @@ def fields(
     content: Mapping[str, Mapping[str, Any]],
     problems: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """The questions as the template shows them, with what was answered and what is wrong."""
-    first_open = next(
-        (q.key for q in questions if not content.get(q.key, {}).get("state")),
-        questions[0].key if questions else "",
-    )
+    """The questions as the template shows them, with what was answered and what is wrong.
+
+    The keyboard is at the first that is wrong, else at the first that is open.
+    """
+    open_keys = [q.key for q in questions if not content.get(q.key, {}).get("state")]
+    first = next(iter([*problems, *open_keys, *(q.key for q in questions)]), "")
     return [
         {
             "number": number,
             **field_of(question, content.get(question.key, {})),
             "problem": problems.get(question.key, ""),
-            "is_on": question.key == first_open,
+            "is_on": question.key == first,
         }
         for number, question in enumerate(questions, 1)
     ]
 
 
 def keys_of(questions: Sequence[Question]) -> dict[str, Any]:
-    """The keys that answer a form: the first and last digit, and whether "x" does."""
+    """The keys that answer a form: the first and last digit, whether "x" does, and whether digits
+    begin a number."""
     keys = sorted({choice.key for asked in questions for choice in asked.choices})
     digits = [key for key in keys if key.isdigit()]
     return {
         "first": digits[0] if digits else "",
         "last": digits[-1] if digits else "",
         "has_x": "x" in keys,
+        "has_number": any(asked.takes == "number" for asked in questions),
     }
 
 

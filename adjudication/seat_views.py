@@ -143,14 +143,18 @@ def draft(request: SiteRequest, pk: int) -> HttpResponse:
 
 
 def sent_back(request: SiteRequest, seat: Seat, *, status: int, **sent: Any) -> HttpResponse:
-    """The form again, with all that was typed; without htmx the page around it."""
+    """The form again, with all that was typed; without htmx the page around it.
+
+    Whoever lost the seat of a third person gets their own words, and no more what reviewers said.
+    """
+    is_held = seat.holder_id == request.user.pk
     if request.htmx:
-        if is_third(seat):
+        if is_third(seat) and is_held:
             context = thirds.third_context(seat, request.user, request.GET, **sent)
             return render(request, "adjudication/_third_form.html", context, status=status)
         context = bench.form_context(seat, request.user, **sent)
         return render(request, "adjudication/_verdict_form.html", context, status=status)
-    show = bench_page if seat.holder_id == request.user.pk else lost
+    show = bench_page if is_held else lost
     return show(request, seat, status=status, **sent)
 
 
@@ -163,9 +167,9 @@ def submit(request: SiteRequest, pk: int) -> HttpResponse:
     window knows.
     """
     seat = seen_seat(request, pk, FEW_ROWS)
-    if is_over(request, seat):
-        return go(request, reverse("adjudication:seat", args=[seat.pk]))
     content = forms.read(deciding.questions_of(seat.item), request.POST)
+    if is_over(request, seat):
+        return handed_in(request, seat, content)
     problems = deciding.problems_of(seat, content)
     if problems:
         return incomplete(request, seat, problems)
@@ -183,6 +187,17 @@ def submit(request: SiteRequest, pk: int) -> HttpResponse:
             "it is shown to whoever decides, and does not count.",
         )
     return next_seat(request, seat.item.queue, role=seat.role)
+
+
+def handed_in(request: SiteRequest, seat: Seat, content: forms.Content) -> HttpResponse:
+    """What was handed in already, with a word on what this window says otherwise."""
+    if deciding.answered(content) != seat.verdicts:
+        messages.warning(
+            request,
+            "You had handed this item in already, in another window. What this window said "
+            "otherwise is not part of it.",
+        )
+    return go(request, reverse("adjudication:seat", args=[seat.pk]))
 
 
 def incomplete(request: SiteRequest, seat: Seat, problems: dict[str, str]) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.urls import reverse
@@ -11,7 +12,7 @@ from academy.bulk_exporting import Contents
 from academy.canonical import digest
 from academy.errors import AcademyError
 from academy.models import SuiteVersion
-from academy.tables import Table, marked
+from academy.tables import Row, Table, marked
 from adjudication import flow_reading, kinds, reporting, verdict_rows
 from adjudication.models import Queue
 
@@ -72,10 +73,14 @@ class QueueVerdicts:
             "version_digest": queue.version.digest,
         }
         told = piloting.sentence_on(queue.version)
-        table = marked(
-            Table(verdict_rows.COLUMNS, verdict_rows.rows(reading), about), "pilot", told
-        )
-        return Contents(table, tuple(verdict_rows.left_out(reading)))
+
+        def table(rows: Iterator[Row]) -> Table:
+            return marked(Table(verdict_rows.COLUMNS, rows, about), "pilot", told)
+
+        # One job writes one state; a queue that goes on meanwhile would begin its pieces again.
+        parts = verdict_rows.parts(reading) if verdict_rows.are_many(reading) else []
+        left_out = tuple(verdict_rows.left_out(reading))
+        return Contents(table(verdict_rows.rows(reading)), left_out, tuple(map(table, parts)))
 
 
 def queue_of(subject: int) -> Queue:

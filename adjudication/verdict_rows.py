@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
@@ -18,6 +18,9 @@ from adjudication import golding, reporting
 from adjudication.models import ExtraVerdict, Gold, Queue, ReviewItem, Seat
 
 BATCH = 500
+# Seats of a part, which takes a minute at most, and rows that one job writes in any case.
+PART, ONE_JOB = 5_000, 600_000
+SAMPLE = 100
 ELSEWHERE = "Verdicts of judges and imports, which are in the exports of runs, and drafts."
 GIVEN_OUT = (Seat.State.SUBMITTED, Seat.State.WITHDRAWN)
 SETTLED = (ReviewItem.State.RESOLVED, ReviewItem.State.CLOSED)
@@ -135,11 +138,34 @@ def left_out(reading: Reading) -> Iterator[str]:
         )
 
 
+def are_many(reading: Reading) -> bool:
+    """Whether the rows may be too many for one job, by how many answers the first seats gave."""
+    seats = readable_seats(reading)
+    first = [len(said) for said in seats.order_by("pk").values_list("verdicts", flat=True)[:SAMPLE]]
+    return seats.count() * sum(first) > ONE_JOB * len(first)
+
+
 def rows(reading: Reading) -> Iterator[Row]:
     """A row for each question of each seat in the order of items, those sent too late behind."""
+    yield from chain.from_iterable(parts(reading))
+
+
+def parts(reading: Reading) -> list[Iterator[Row]]:
+    """The same rows in parts of whole items; those sent too late are in the last."""
     criteria = Criteria(reading.queue)
+    items = readable_seats(reading).order_by("item_id").values_list("item_id", flat=True)
+    firsts = sorted(set(list(items)[::PART]))
+    ends = [*firsts[1:], None]
+    made = [seat_rows(reading, criteria, *span) for span in zip(firsts, ends, strict=True)]
+    return [*made[:-1], chain(*made[-1:], extra_rows(reading, criteria))]
+
+
+def seat_rows(reading: Reading, criteria: Criteria, first: int, end: int | None) -> Iterator[Row]:
+    """A row for each question of each seat of the items from the first to before the end."""
+    span = Q(item__gte=first) if end is None else Q(item__gte=first, item__lt=end)
     seats = (
         readable_seats(reading)
+        .filter(span)
         .annotate(
             entrant_name=F("item__record__run__entrant__name"), username=F("holder__username")
         )
@@ -164,7 +190,6 @@ def rows(reading: Reading) -> Iterator[Row]:
                     **said(given),
                     "known_value": None if known is None else text_of(known),
                 }
-    yield from extra_rows(reading, criteria)
 
 
 def extra_rows(reading: Reading, criteria: Criteria) -> Iterator[Row]:

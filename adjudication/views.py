@@ -110,7 +110,8 @@ def next_seat(
         messages.error(request, str(error))
         return go(request, reverse("adjudication:queues"))
     if isinstance(taken, NothingFree):
-        messages.info(request, taken.sentence)
+        tell = messages.warning if taken.refused else messages.info
+        tell(request, taken.sentence)
         return go(request, reverse("adjudication:queues"))
     return go(request, reverse("adjudication:seat", args=[taken]))
 

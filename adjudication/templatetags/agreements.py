@@ -21,8 +21,14 @@ TABLES = ([[95, 2], [3, 0]], [[40, 5], [5, 50]])
 @register.inclusion_tag("adjudication/_version_agreement.html")
 def agreement_on_version(version: Any, user: Any) -> dict[str, Any]:
     """How far people agree on the criteria of a version."""
-    rows = [agreement_row(one) for one in agreements_on_version(version, user)]
-    return {"version": version, "rows": rows, "axis": SHARE_AXIS, "enough": ENOUGH_DOUBLE}
+    found = agreements_on_version(version, user)
+    return {
+        "version": version,
+        "rows": [agreement_row(one) for one in found.by_scale],
+        "first": found.first,
+        "axis": SHARE_AXIS,
+        "enough": ENOUGH_DOUBLE,
+    }
 
 
 @register.simple_tag

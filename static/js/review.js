@@ -24,20 +24,26 @@
     index = Math.max(0, Math.min(list.length - 1, index));
     list.forEach(function (c, i) { c.classList.toggle("on", i === index); });
     if (move) {
-      (chosenOf(list[index]) || list[index].querySelector("input:not([disabled])")).focus({ preventScroll: true });
+      placeOf(list[index]).focus({ preventScroll: true });
       list[index].scrollIntoView({ block: "nearest" });
     }
+  }
+  /* Single keys do not work in the box of a number, so that the keyboard stays at its question until a digit comes. */
+  function placeOf(crit) {
+    if (numberOf(crit)) { crit.tabIndex = -1; return crit; }
+    return chosenOf(crit) || crit.querySelector("input:not([disabled])");
   }
   /* In the third view only what is to be decided is walked; what is agreed is folded away. */
   function isWalked(crit) { var fold = crit.closest("details"); return !fold || fold.open; }
   function step(by) {
     var list = crits(), at = current() + by;
     while (list[at] && !isWalked(list[at])) at += by;
-    if (list[at]) focusOn(at, true);
+    if (list.length) focusOn(list[at] ? at : current(), true);
     return list.length > 0;
   }
   function choose(key) {
     var at = current(), crit = crits()[at], radio = crit && crit.querySelector('input[data-choice="' + key + '"]');
+    if (crit && !radio && numberOf(crit)) { numberOf(crit).focus(); numberOf(crit).select(); return false; }
     if (!radio || radio.disabled) return false;
     radio.checked = true;
     radio.dispatchEvent(new Event("change", { bubbles: true }));
@@ -83,7 +89,11 @@
     });
     if (last) last.dispatchEvent(new Event("change", { bubbles: true }));
     say(marked + " marked; answers that were given stay.");
+    /* By key, on to what is still open; a mouse stays where it is. */
+    var open = crits().findIndex(function (c) { return !isAnswered(c); });
+    if (open >= 0 && !event.detail) focusOn(open, true);
   });
+  function isNumber(target) { return /^n-/.test(target.name || ""); }
   function isTyping(target) {
     return /^(TEXTAREA|SELECT)$/.test(target.tagName) || (target.tagName === "INPUT" && !/^(radio|checkbox)$/.test(target.type));
   }
@@ -161,12 +171,12 @@
   /* ---------- keys ---------- */
   function act(key) {
     if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
-    if (/^[0-9x]$/.test(key)) return choose(key);
+    if (/^[-0-9x]$/.test(key)) return choose(key);
     if (isThird() && (key === "a" || key === "b")) return take(key);
     if (key === "w" && crits()[current()]) { reasonOf(crits()[current()]).focus(); return true; }
     if (key === "q") return quote();
     if (key === "n") return nextCited();
-    return /^[gursdev]$/.test(key) && press(key);
+    return /^[gmursdev]$/.test(key) && press(key);
   }
   /* Up and down walk the questions, but scroll the evidence; left and right stay with the answers. */
   function arrow(event) {
@@ -181,7 +191,8 @@
     if (event.key === "Escape" && closePop()) { event.preventDefault(); return; }
     if (event.key === "Escape" && isTyping(event.target) && form() && form().contains(event.target)) { focusOn(current(), true); return; }
     /* Enter in a field would press the first button of the form. */
-    if (event.key === "Enter" && event.target.tagName === "INPUT" && event.target.form === form()) { event.preventDefault(); return; }
+    if (event.key === "Enter" && event.target.tagName === "INPUT" && event.target.form === form()) { event.preventDefault(); if (isNumber(event.target)) reasonOf(crits()[current()]).focus(); return; }
+    if (isNumber(event.target) && arrow(event)) { event.preventDefault(); return; }
     if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (openPop() && openPop().contains(event.target) && !/^[sdev]$/.test(event.key)) return;
     var hasKeys = document.documentElement.getAttribute("data-keys") !== "off";
@@ -218,7 +229,7 @@
     if (!form() || !form().contains(event.target) || !/^[vrcfnm]-/.test(event.target.name || "")) return;
     if (!isPractice()) keep();
     later(event.type === "change" ? 300 : SAVE_MS);
-    if (/^n-/.test(event.target.name)) settleNumber(event.target);
+    if (isNumber(event.target)) settleNumber(event.target);
     refresh();
   }
   /* A number stands instead of "cannot tell". */
@@ -277,7 +288,9 @@
   document.addEventListener("htmx:afterRequest", function (event) {
     var status = event.detail.xhr.status;
     if (leaves(event)) {
-      if (status === 204) store("remove", shelf()); else isLeaving = false;
+      /* What an overtaken window says may be nowhere else. */
+      if (status !== 204) isLeaving = false;
+      else if (!isStale) store("remove", shelf());
       return;
     }
     if (!isAutosave(event) || !form()) return;
@@ -299,9 +312,14 @@
 
   function showWrong() {
     var wrong = crits().findIndex(function (c) { return c.classList.contains("wrong"); });
-    if (wrong < 0) return;
+    if (wrong < 0) { showNote(); return; }
     focusOn(wrong, true);
     if (isAnswered(crits()[wrong])) reasonOf(crits()[wrong]).focus();
+  }
+
+  function showNote() {
+    var note = form().querySelector(".note[role=alert]");
+    if (note) { note.tabIndex = -1; note.focus(); }
   }
 
   /* ---------- clocks, by the server's time ---------- */
@@ -316,9 +334,9 @@
   function showLease(box) {
     var left = secondsLeft(box), out = box.querySelector("[data-left]");
     out.textContent = left > 0 ? "held " + Math.floor(left / 60) + ":" + ("0" + (left % 60)).slice(-2) : "hold ended; saved words are kept";
-    [300, 60].forEach(function (mark) {
+    [300, 60, 0].forEach(function (mark) {
       if (left > mark) told[mark] = false;
-      else if (left > mark - 30 && !told[mark]) { told[mark] = true; say("Your hold on this item ends in " + mark / 60 + (mark > 60 ? " minutes." : " minute.")); }
+      else if (left > mark - 30 && !told[mark]) { told[mark] = true; say(mark ? "Your hold on this item ends in " + mark / 60 + (mark > 60 ? " minutes." : " minute.") : "Your hold on this item ended. Saved words are kept."); }
     });
   }
   function showUndo(box) {
@@ -344,11 +362,12 @@
     tick();
     window.setInterval(tick, 1000);
     if (byId("undo")) say(byId("undo").querySelector("span").textContent + ". Press u to undo.");
-    if (!form()) return;
-    saved = words();
-    arrange();
-    restore();
-    if (location.hash === "#undone") focusOn(0, true);
+    if (form()) {
+      saved = words();
+      arrange();
+      restore();
+    }
+    if (form() && location.hash === "#undone") focusOn(0, true);
     else if (byId("item")) byId("item").focus({ preventScroll: true });
   });
 })();
