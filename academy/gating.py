@@ -8,7 +8,7 @@ a person or a judge.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -293,10 +293,3 @@ def pass_gate(
     if not report.is_open:
         raise AcademyError(report.refusal())
     return report
-
-
-def gate_runs(version: SuiteVersion) -> Sequence[Run]:
-    """The gate runs of a version that stand."""
-    return list(
-        Run.objects.filter(version=version, kind__in=KINDS, state=Run.State.CLOSED).order_by("pk")
-    )

@@ -15,7 +15,6 @@ from academy.aggregation import SCALE, ItemState, ItemVector, item_vector, run_r
 from academy.bundle import MetricSpec, ResultSpec, ScoredRecord, SuiteSpec, TaskSpec
 from academy.formats.base import AggregateContext
 from academy.models import (
-    Finding,
     InstanceRecord,
     Metric,
     Run,
@@ -389,8 +388,3 @@ def result_row(
         note=result.note[:500],
         details=dict(result.details),
     )
-
-
-def open_findings(run: Run) -> int:
-    """How many questions about a run are open."""
-    return Finding.objects.filter(run=run, state="open").count()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
 
 from academy.querysets import has_role
 
@@ -39,7 +37,3 @@ class SeatQuerySet(models.QuerySet[Any]):
     def held_by(self, user: Any) -> Self:
         """Seats this person holds, leased or run out."""
         return self.filter(holder=user, state="held")
-
-    def claimable(self, *, at: datetime) -> Self:
-        """Seats nobody holds, or whose lease ran out."""
-        return self.filter(Q(state="free") | Q(state="held", lease_until__lt=at))

@@ -33,11 +33,6 @@ class Defects(Exception):
         self.path = path
         super().__init__(message or "; ".join(f"{i.dotted}: {i.message}" for i in issues))
 
-    @property
-    def error_class(self) -> str:
-        """The name of the class that the original throws."""
-        return "ZodError" if self.issues else "Error"
-
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -60,11 +55,6 @@ class Kind:
     def shape(self, edition: Edition) -> Shape:
         """The shape of the whole artifact."""
         return closed({**self.fields(edition), **SEAL}, *self.rules)
-
-
-def no_check(_value: Any, _edition: Edition) -> Iterator[tuple[str, Path]]:
-    """A kind without cross checks."""
-    return iter(())
 
 
 def validated(shape: Shape, value: Any) -> dict[str, Any]:

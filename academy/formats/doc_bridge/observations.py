@@ -46,7 +46,6 @@ from academy.formats.doc_bridge.shapes import (
     text,
 )
 
-TASK_KEYS: Final = ("taskId", "repositoryId", "category", "scenarioId", "modelId", "replicate")
 TASK = closed(
     {
         "taskId": IDENTIFIER,

@@ -11,7 +11,6 @@ from academy.errors import Problems
 from academy.formats.doc_bridge.pieces import Found
 
 LETTERED: Final = re.compile(r"variant-([a-z])")
-MOST_VARIANTS: Final = 32
 MOST_REPLICATES: Final = 1022
 
 

@@ -10,7 +10,6 @@ from academy.bundle import JSON
 from academy.formats.doc_bridge.artifacts import DEFAULT_EDITION, Edition
 
 METHOD: Final = "deterministic-rubric-v1"
-JUDGED_METHOD: Final = "independent-rubric-v1"
 # Stored word for word, since they are hashed with the observation.
 REASON: Final = (
     "Independent bounded evaluation of execution status, acceptance metrics, "

@@ -38,9 +38,6 @@ TYPED = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
-NOT_YAML = frozenset(
-    {"yaml-syntax", "yaml-documents", "yaml-key", "double-key", "encoding", "yaml-tag"}
-)
 BUDGETS = frozenset({"size", "yaml-nodes", "depth", "yaml-alias", "number-range"})
 
 

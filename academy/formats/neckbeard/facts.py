@@ -93,12 +93,6 @@ GATE_TOPICS: Mapping[str, str] = MappingProxyType(
     }
 )
 GATES = tuple(GATE_TOPICS)
-# Gates are numbered by area; the journey runs them in this order.
-GATE_ORDER = ("gate-1", "gate-3", "gate-2", "gate-4", "gate-5")
-# The phase with which a gate falls away; the last two never do.
-GATE_SKIPPED_WITH: Mapping[str, str] = MappingProxyType(
-    {"gate-1": "3", "gate-2": "5", "gate-3": "4"}
-)
 
 
 @dataclass(frozen=True, slots=True)

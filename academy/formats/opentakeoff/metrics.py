@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from academy.bundle import JSON, Direction, Grading, MetricKind, MetricSpec
 from academy.scorers import percent_error, set_f1
 
-MASTER_BAR = "beats-baseline"
 MIXED = "general-takeoff"
 
 METRIC_OF: Mapping[str, str] = {
