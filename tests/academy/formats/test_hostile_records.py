@@ -81,28 +81,25 @@ def put_other_answer(line: dict[str, Any]) -> None:
         line["evidenceIds"] = []
 
 
-LINED = [
-    sample
-    for sample in RUNS
-    if any(
+def task_ids(sample: Sample) -> list[str]:
+    """The tasks of a run, each once, in the order of its records."""
+    return list(dict.fromkeys(record.task_id for record in parse_run(sample).records()))
+
+
+def has_lines(sample: Sample) -> bool:
+    """Whether a run has a file with an execution on each line; those of MyPCBench are steps."""
+    return sample.format != "mypcbench" and any(
         Path(path).suffix in LINES and status == "imported"
         for path, status in sample.expected()["files"].items()
     )
-]
+
+
+LINED = [sample for sample in RUNS if has_lines(sample) and task_ids(sample)]
+OF_SEVERAL_TASKS = [sample for sample in RUNS if len(task_ids(sample)) > 1]
 
 
 @pytest.mark.parametrize("sample", LINED, ids=str)
 def test_one_execution_twice_is_refused_with_both_places(sample: Sample) -> None:
-    if sample.format == "mypcbench":
-        pytest.skip("the lines are steps of one attempt; two attempts are a sample of their own")
-    records = sum(
-        line.startswith(b"{")
-        for line in doubled(sample, changed=True)[
-            next(path for path in contents_of(sample) if Path(path).suffix in LINES)
-        ].split(b"\n")
-    )
-    if records < 3 and sample.format == "academy_run":
-        pytest.skip("a header without an execution")
     sender = Sender(sample)
     error = sender.refused(doubled(sample, changed=True))
     told = str(error)
@@ -130,14 +127,12 @@ def send_run(sample: Sample, version: SuiteVersion, unknown: str) -> RecordingRe
     )
 
 
-@pytest.mark.parametrize("sample", RUNS, ids=str)
+@pytest.mark.parametrize("sample", OF_SEVERAL_TASKS, ids=str)
 def test_records_of_unknown_tasks_are_refused_or_left_out_and_count_nowhere(
     sample: Sample,
 ) -> None:
     records = list(parse_run(sample).records())
-    tasks = list(dict.fromkeys(record.task_id for record in records))
-    if len(tasks) < 2:
-        pytest.skip("no task that could be taken away")
+    tasks = task_ids(sample)
     last = tasks[-1]
     version = stored(without_task(sample, tasks, last))
     unknown = [record.task_id for record in records if record.task_id == last]
