@@ -11,9 +11,11 @@ from playwright.sync_api import Page
 
 from adjudication import claiming
 from adjudication.models import Seat
+from tests import factories as made
 from tests.e2e import builders as build
 from tests.e2e.conftest import Site
 from tests.e2e.test_review import tab_to
+from tests.leaderboard.boarding import drawn_version, off
 from tests.leaderboard.test_rating_boards import rated_board
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -88,6 +90,19 @@ def test_a_board_of_many_measures_is_no_wider_than_the_screen(site: Site) -> Non
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate(TOO_WIDE) == [], width
+
+
+def test_rank_entry_and_score_of_a_board_are_in_sight_on_a_phone(site: Site) -> None:
+    version = drawn_version("takeoff", 8)
+    for places, name in enumerate(("Example Heron", "Example Magpie"), 2):
+        made.takeoff_run(version, off(places, 60, of=8), name=name)
+    made.score_all()
+    page = site.visit(f"/boards/{version.boards.get().slug}/")
+    page.set_viewport_size({"width": 390, "height": 844})
+    ends = page.evaluate("""() => [...document.querySelectorAll('.board tbody tr')]
+      .map(row => row.cells[3]).filter(Boolean).map(cell => cell.getBoundingClientRect().right)""")
+    assert len(ends) > 2
+    assert max(ends) <= 390
 
 
 def test_every_page_has_one_heading_and_names_its_controls(
