@@ -24,16 +24,6 @@ def queue() -> Queue:
     return build.waiting_queue(3, lease_seconds=600)
 
 
-@pytest.fixture
-def anna() -> Any:
-    return build.reviewer("anna")
-
-
-@pytest.fixture
-def bert() -> Any:
-    return build.reviewer("bert")
-
-
 def minutes(number: float) -> datetime:
     return NOON + timedelta(minutes=number)
 

@@ -25,16 +25,6 @@ def queue() -> Queue:
 
 
 @pytest.fixture
-def anna() -> Any:
-    return build.reviewer("anna")
-
-
-@pytest.fixture
-def bert() -> Any:
-    return build.reviewer("bert")
-
-
-@pytest.fixture
 def carla() -> Any:
     return build.person("carla", "adjudicator")
 

@@ -34,21 +34,6 @@ def queue() -> Queue:
     return quiet_queue(criteria=2)
 
 
-@pytest.fixture
-def curator() -> Any:
-    return person("cora", "curator")
-
-
-@pytest.fixture
-def anna() -> Any:
-    return build.reviewer("anna")
-
-
-@pytest.fixture
-def bert() -> Any:
-    return build.reviewer("bert")
-
-
 def exported(queue: Queue, user: Any, form: str = "jsonl", *, raw: bool = False) -> BulkExport:
     """The finished export that somebody asked for."""
     made = bulk_exporting.request_export("verdicts", queue.pk, form, by=user, raw=raw)

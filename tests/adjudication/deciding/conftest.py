@@ -17,10 +17,5 @@ def queue() -> Queue:
 
 
 @pytest.fixture
-def anna() -> Any:
-    return build.reviewer("anna")
-
-
-@pytest.fixture
 def seat(queue: Queue, anna: Any) -> Seat:
     return build.claimed(queue, anna, at=NOON)
